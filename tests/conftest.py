@@ -12,11 +12,11 @@ import boto3
 import pytest
 from hypothesis import settings
 
-from tests.support.commands_run import CommandsRun, watched
+from tests.support.commands_run import CommandsRun, watch_commands
 from tests.support.fleet_folder import LOCK, ROOT, SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.run_elsewhere import run_elsewhere
-from tests.support.typed_command import Ended, Typed
+from tests.support.typed_command import RunFleet, TypedResult
 from triton_fleet.cli.commands import app
 from triton_fleet.core.reads import limit_garbage_collection
 from triton_fleet.exits import run_to_exit
@@ -72,7 +72,7 @@ def without_the_session_of_another_test() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def commands_run() -> Iterator[CommandsRun]:
-    with watched() as run:
+    with watch_commands() as run:
         yield run
 
 
@@ -80,8 +80,8 @@ def commands_run() -> Iterator[CommandsRun]:
 def runs_the_documented_commands(request: pytest.FixtureRequest, commands_run: CommandsRun) -> Iterator[None]:
     """A test that is named for commands of the documentation has run them."""
     yield
-    missing = commands_run.missing(run_elsewhere().of(request.node.nodeid))
-    assert not missing, f"tests/docs/run_elsewhere.yaml says that this test runs {missing}"
+    missing_lines = commands_run.unrun_commands(run_elsewhere().of(request.node.nodeid))
+    assert not missing_lines, f"tests/docs/run_elsewhere.yaml says that this test runs {missing_lines}"
 
 
 @pytest.fixture
@@ -102,16 +102,16 @@ def root() -> Path:
 
 
 @pytest.fixture
-def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
+def run_fleet(capsys: pytest.CaptureFixture[str]) -> RunFleet:
     """How a command ends in this process, and what it prints."""
 
-    def run(*words: str) -> Ended:
+    def run(*words: str) -> TypedResult:
         code: object = 0
         try:
             run_to_exit(lambda: app(list(words)))
         except SystemExit as end:
             code = end.code or 0
-        return Ended(code, *capsys.readouterr())
+        return TypedResult(code, *capsys.readouterr())
 
     return run
 
@@ -126,3 +126,18 @@ def two(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     GitRepository.around(folder.root)
     monkeypatch.chdir(folder.root)
     return folder
+
+
+@pytest.fixture
+def working_fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+    """The fleet is the working directory."""
+    monkeypatch.chdir(folder.root)
+    return folder
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds of each pause, none of which lasts."""
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    return pauses

@@ -12,9 +12,11 @@ from moto.cloudwatch.models import cloudwatch_backends
 from fleet_emulator.server import EmbeddedAws
 from tests.support.clinic import Clinic
 from tests.support.deployment import ACCOUNT, DEPLOYMENT
+from tests.support.deploys import Deploys, empty_account
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_gateway import running_gateway
 from tests.support.embedded_keys import KEYS, PROFILE_KEYS
 from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
@@ -41,22 +43,41 @@ def starter(runtime: TritonRuntime, tmp_path: Path) -> Iterator[Starter]:
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    with embedded_aws() as running:
-        yield running
+def aws_and_host() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
+    with embedded_aws() as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def aws(aws_and_host: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
+    return aws_and_host[0]
+
+
+@pytest.fixture(scope="module")
+def aws_url(aws: EmbeddedAws) -> str:
+    return aws.url
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[EmbeddedAws]:
+    """An embedded AWS behind its gateway, as a laptop has it."""
+    with running_gateway() as aws:
+        yield aws
+
+
+@pytest.fixture(scope="module")
+def empty_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploys]:
+    """A fleet whose account has nothing yet."""
+    with empty_account(tmp_path_factory.mktemp("deploy") / "fleet") as account:
+        yield account
 
 
 @pytest.fixture
-def aws(running: tuple[EmbeddedAws, RecordingHost]) -> EmbeddedAws:
-    return running[0]
-
-
-@pytest.fixture
-def host(running: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
-    yield running[1]
-    running[1].failure = ""
-    running[1].may_finish.set()
-    running[1].may_scale.set()
+def host(aws_and_host: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
+    yield aws_and_host[1]
+    aws_and_host[1].failure = ""
+    aws_and_host[1].may_finish.set()
+    aws_and_host[1].may_scale.set()
 
 
 @pytest.fixture
@@ -75,6 +96,11 @@ def sagemaker(aws: EmbeddedAws, host: RecordingHost) -> Any:
 
 
 @pytest.fixture
+def ecr(aws: EmbeddedAws) -> Any:
+    return client(aws, "ecr")
+
+
+@pytest.fixture
 def scaling(aws: EmbeddedAws) -> Any:
     return client(aws, "application-autoscaling")
 
@@ -85,7 +111,7 @@ def cloudwatch(aws: EmbeddedAws) -> Any:
 
 
 @pytest.fixture
-def proxied(aws: EmbeddedAws) -> Iterator[FaultyS3]:
+def s3_proxy(aws: EmbeddedAws) -> Iterator[FaultyS3]:
     with faulty_s3(aws.url) as proxy:
         yield proxy
 
@@ -96,14 +122,14 @@ def clinic(
     stacks: Stacks,
     aws: EmbeddedAws,
     host: RecordingHost,
-    proxied: FaultyS3,
+    s3_proxy: FaultyS3,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Iterator[Clinic]:
     """Nothing is deployed, nothing logged and nothing counted."""
     folder.write("environments/dev.yaml", 'environment: dev\naccount: "123456789012"\nregion: us-east-1\n')
-    settings = f"endpoint_url = {proxied.url}\nretry_mode = standard\nmax_attempts = 1\n"
+    settings = f"endpoint_url = {s3_proxy.url}\nretry_mode = standard\nmax_attempts = 1\n"
     (tmp_path / "config").write_text(f"[profile deployer]\n{PROFILE_KEYS}{settings}")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT, FleetFolder
-from tests.support.zoo import ENVIRONMENT, IMAGE, packed, times
+from tests.support.zoo import ENVIRONMENT, IMAGE, pack_files, times
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.local.metrics.ask import ask_to_publish
 from triton_fleet.local.state import LocalState, Supervisor
@@ -56,8 +56,8 @@ class Rehearsal:
         )
 
     def client(self, service: str) -> Any:
-        made: Any = self.session.client
-        return made(service, endpoint_url=self.supervisor.url)
+        made_client: Any = self.session.client
+        return made_client(service, endpoint_url=self.supervisor.url)
 
     def deploy(self) -> None:
         bucket = f"models-{self.account}-{self.region}"
@@ -65,7 +65,7 @@ class Rehearsal:
         options = {"CreateBucketConfiguration": bucket_place} if bucket_place else {}
         s3, sagemaker = self.client("s3"), self.client("sagemaker")
         s3.create_bucket(Bucket=bucket, **options)
-        s3.put_object(Bucket=bucket, Key="zoo.tar.gz", Body=packed(times(self.factor)))
+        s3.put_object(Bucket=bucket, Key="zoo.tar.gz", Body=pack_files(times(self.factor)))
         container = {
             "Image": IMAGE,
             "ModelDataUrl": f"s3://{bucket}/zoo.tar.gz",
@@ -101,16 +101,16 @@ class Rehearsal:
             self.invoke(*x)
         return dict(caught.value.response)
 
-    def measured(self, namespace: str) -> set[str]:
+    def metric_names(self, namespace: str) -> set[str]:
         """The names of all metrics of the endpoint's namespace."""
         return {
-            each["MetricName"]
-            for each in self.client("cloudwatch").list_metrics(Namespace=namespace)["Metrics"]
+            metric["MetricName"]
+            for metric in self.client("cloudwatch").list_metrics(Namespace=namespace)["Metrics"]
         }
 
 
 @dataclass(frozen=True)
-class Apart:
+class RehearsalPair:
     """The local fleet with one endpoint in its own account and region, and one of the same name elsewhere."""
 
     state: LocalState
@@ -119,7 +119,7 @@ class Apart:
     prod: Rehearsal
 
     @property
-    def both(self) -> tuple[Rehearsal, Rehearsal]:
+    def rehearsals(self) -> tuple[Rehearsal, Rehearsal]:
         return self.local, self.prod
 
     @property
@@ -132,7 +132,7 @@ class Apart:
 
 
 @pytest.fixture(scope="module")
-def apart(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apart]:
+def rehearsals(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RehearsalPair]:
     folder = FleetFolder(tmp_path_factory.mktemp("apart"))
     folder.write("environments/local.yaml", (ROOT / "environments/local.yaml").read_text())
     state, environment = LocalState(folder.root), open_project(folder.root, "local").environment
@@ -140,61 +140,64 @@ def apart(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
         url = start_local_fleet(state, environment, KEYS, ends)
         account, region = environment.account, environment.region
         supervisor = Supervisor(pid=os.getpid(), url=url, account=account, region=region, keys=KEYS)
-        apart = Apart(
+        deployments = RehearsalPair(
             state,
             supervisor,
             Rehearsal(supervisor, "local", account, region, 2),
             Rehearsal(supervisor, "prod", "210987654321", "eu-west-1", 3),
         )
         with ThreadPoolExecutor() as pool:  # a Triton takes seconds to start
-            list(pool.map(Rehearsal.deploy, apart.both))
-        yield apart
+            list(pool.map(Rehearsal.deploy, deployments.rehearsals))
+        yield deployments
 
 
-def test_each_is_answered_by_its_own_model(apart: Apart) -> None:
-    assert [each.invoke(1, 2) for each in apart.both] == [[2, 4], [3, 6]]
+def test_each_is_answered_by_its_own_model(rehearsals: RehearsalPair) -> None:
+    assert [rehearsal.invoke(1, 2) for rehearsal in rehearsals.rehearsals] == [[2, 4], [3, 6]]
 
 
-def test_it_answers_only_in_its_own_account_and_its_own_region(apart: Apart) -> None:
-    for each in apart.between:
-        message = f"Endpoint {NAME} of account {each.account} not found."
-        assert each.refusal(1, 2)["Error"]["Message"] == message
+def test_it_answers_only_in_its_own_account_and_its_own_region(rehearsals: RehearsalPair) -> None:
+    for rehearsal in rehearsals.between:
+        message = f"Endpoint {NAME} of account {rehearsal.account} not found."
+        assert rehearsal.refusal(1, 2)["Error"]["Message"] == message
 
 
-def test_the_error_of_a_model_names_the_log_of_its_own_account_and_region(apart: Apart) -> None:
+def test_the_error_of_a_model_names_the_log_of_its_own_account_and_region(rehearsals: RehearsalPair) -> None:
     group = f"log-group:/aws/sagemaker/Endpoints/{NAME}"
-    for each in apart.both:
-        refusal = each.refusal(1, 2, 3)
-        assert refusal["LogStreamArn"] == f"arn:aws:logs:{each.region}:{each.account}:{group}"
-        assert f"in account {each.account} for more information" in refusal["Error"]["Message"]
+    for rehearsal in rehearsals.rehearsals:
+        refusal = rehearsal.refusal(1, 2, 3)
+        assert refusal["LogStreamArn"] == f"arn:aws:logs:{rehearsal.region}:{rehearsal.account}:{group}"
+        assert f"in account {rehearsal.account} for more information" in refusal["Error"]["Message"]
 
 
 def test_the_metrics_of_calls_and_of_triton_are_in_the_account_and_region_of_the_endpoint(
-    apart: Apart,
+    rehearsals: RehearsalPair,
 ) -> None:
-    for each in apart.both:
-        each.invoke(1, 2)
-    ask_to_publish(apart.supervisor)
-    for each in apart.both:
-        assert "Invocations" in each.measured("AWS/SageMaker")
-        assert "nv_inference_count" in each.measured("TritonFleet/zoo")
-    for each in apart.between:
-        assert each.measured("AWS/SageMaker") | each.measured("TritonFleet/zoo") == set()
+    for rehearsal in rehearsals.rehearsals:
+        rehearsal.invoke(1, 2)
+    ask_to_publish(rehearsals.supervisor)
+    for item in rehearsals.rehearsals:
+        assert "Invocations" in item.metric_names("AWS/SageMaker")
+        assert "nv_inference_count" in item.metric_names("TritonFleet/zoo")
+    for entry in rehearsals.between:
+        assert entry.metric_names("AWS/SageMaker") | entry.metric_names("TritonFleet/zoo") == set()
 
 
-def test_the_status_names_account_region_and_log_of_each(apart: Apart) -> None:
-    shown = {(each.account, each.region, each.log) for each in ask_status(apart.supervisor).endpoints}
-    assert shown == {("123456789012", "us-east-1", "zoo"), ("210987654321", "eu-west-1", "prod/zoo")}
+def test_the_status_names_account_region_and_log_of_each(rehearsals: RehearsalPair) -> None:
+    rows = {
+        (endpoint.account, endpoint.region, endpoint.log)
+        for endpoint in ask_status(rehearsals.supervisor).endpoints
+    }
+    assert rows == {("123456789012", "us-east-1", "zoo"), ("210987654321", "eu-west-1", "prod/zoo")}
 
 
-def test_each_environment_has_a_log_of_its_own(apart: Apart) -> None:
-    logs = apart.state.logs()
-    for name, each in (("zoo", apart.local), ("prod/zoo", apart.prod)):
+def test_each_environment_has_a_log_of_its_own(rehearsals: RehearsalPair) -> None:
+    logs = rehearsals.state.logs()
+    for name, item in (("zoo", rehearsals.local), ("prod/zoo", rehearsals.prod)):
         served = [line for line in logs[name].read_text().splitlines() if line.startswith("--- zoo serves")]
-        assert served == [f"--- zoo serves s3://models-{each.account}-{each.region}/zoo.tar.gz"]
+        assert served == [f"--- zoo serves s3://models-{item.account}-{item.region}/zoo.tar.gz"]
 
 
-def test_deleting_one_leaves_the_other_running(apart: Apart) -> None:
-    apart.prod.client("sagemaker").delete_endpoint(EndpointName=NAME)
-    assert "not found" in apart.prod.refusal(1, 2)["Error"]["Message"]
-    assert apart.local.invoke(1, 2) == [2, 4]
+def test_deleting_one_leaves_the_other_running(rehearsals: RehearsalPair) -> None:
+    rehearsals.prod.client("sagemaker").delete_endpoint(EndpointName=NAME)
+    assert "not found" in rehearsals.prod.refusal(1, 2)["Error"]["Message"]
+    assert rehearsals.local.invoke(1, 2) == [2, 4]

@@ -25,15 +25,15 @@ def test_a_benchmark_does_its_work_and_ends_with_its_ratios(name: str) -> None:
     if name == "pack" and shutil.which("pigz") is None:
         pytest.skip("pigz is not installed")
     command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--short"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if name == "router" and done.returncode == 2:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    ratios = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if name == "router" and process.returncode == 2:
+        pytest.skip(process.stderr.strip())
+    assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
+    ratios = json.loads(process.stdout.splitlines()[-1])
     assert ratios
     assert all(isinstance(value, float | int) for value in ratios.values())
 
 
 def test_all_that_can_be_started_is_a_benchmark_or_a_part_of_one() -> None:
-    started = {file.stem for file in (ROOT / "benchmarks").glob("*.py") if '"__main__"' in file.read_text()}
-    assert started - set(NAMES) == {"deploy_account", "synth_side"}
+    stems = {file.stem for file in (ROOT / "benchmarks").glob("*.py") if '"__main__"' in file.read_text()}
+    assert stems - set(NAMES) == {"deploy_account", "synth_side"}

@@ -55,11 +55,11 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def unpacked(source: CopySource, folder: Path) -> Path:
-    packed = io.BytesIO()
-    source.write(packed)
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as tar:
+def unpack_source(source: CopySource, folder: Path) -> Path:
+    stream = io.BytesIO()
+    source.write(stream)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream) as tar:
         tar.extractall(folder)
     return folder
 
@@ -71,7 +71,7 @@ def test_copies_of_an_ensemble_answer_alike_under_names_of_their_own(
     for copy in (0, 1):
         source = CopySource(FolderSource.of(repository), copy)
         assert set(source.models()) == {f"chain_{copy}", f"double_{copy}"}
-        triton.load(f"zoo-{copy}.tar.gz", unpacked(source, tmp_path / str(copy)))
+        triton.load(f"zoo-{copy}.tar.gz", unpack_source(source, tmp_path / str(copy)))
     answers = [triton.infer(f"zoo-{copy}.tar.gz", {"x": x}, ["y"])["y"].tolist() for copy in (0, 1)]
     assert answers == [[[2.0, 4.0]]] * 2
     log = (triton.folder / "triton.log").read_text()

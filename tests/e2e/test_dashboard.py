@@ -69,7 +69,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardFleet]:
     with dashboard_fleet(folder) as fleet, metrics_server() as triton:
         fleet.deploy(replace(folder.resolve("local", "sentences"), alarms=(ALARM,)))
         for latency in range(1, 101):
-            fleet.invoked(latency=latency * 1000.0, failed=latency == 100)
+            fleet.record_invocation(latency=latency * 1000.0, has_failed=latency == 100)
         triton.text = counter(300) + counter(100, name="nv_inference_exec_count")
         triton.text += counter(4000, name="nv_inference_queue_duration_us")
         triton.text += counter(2, name="nv_inference_request_success")
@@ -79,8 +79,8 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardFleet]:
 
 @pytest.fixture(scope="module")
 def page(fleet: DashboardFleet) -> Path:
-    done = fleet.fleet("dashboard", "sentences")
-    assert (done.returncode, done.stdout.strip()) == (0, str(fleet.folder.root / PAGE)), done.stderr
+    process = fleet.fleet("dashboard", "sentences")
+    assert (process.returncode, process.stdout.strip()) == (0, str(fleet.folder.root / PAGE)), process.stderr
     return fleet.folder.root / PAGE
 
 
@@ -94,9 +94,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 @pytest.fixture(scope="module")
 def sections(page: Path, browser: Browser) -> list[tuple[str, str]]:
-    """What the browser made of each widget, with its heading."""
-    found = re.findall(r"<section.*?</section>", browser.load(page).dom, re.DOTALL)
-    return [(re.findall(r"<h2>(.*?)</h2>", section)[0], section) for section in found]
+    """The panels that the browser made of widgets, each with its heading."""
+    matches = re.findall(r"<section.*?</section>", browser.load(page).dom, re.DOTALL)
+    return [(re.findall(r"<h2>(.*?)</h2>", section)[0], section) for section in matches]
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def graphs(sections: list[tuple[str, str]]) -> dict[str, str]:
 def lines_of(section: str) -> dict[str, list[float | None]]:
     """The values that plotly was given for a graph, by line."""
     names = re.findall(r'"name": "([^"]*)"', section)
-    values = [json.loads(found) for found in re.findall(r'"y": (\[[^]]*\])', section)]
+    values = [json.loads(match) for match in re.findall(r'"y": (\[[^]]*\])', section)]
     return dict(zip(names, values, strict=True))
 
 
@@ -139,8 +139,8 @@ def test_a_graph_has_a_drawn_line_for_what_was_measured(
     graphs: dict[str, str], title: str, lines: dict[str, float | None]
 ) -> None:
     assert lines_of(graphs[title]) == {name: [value] for name, value in lines.items()}
-    drawn = re.findall(r'<path class="point" ', graphs[title])
-    assert len(drawn) == len([value for value in lines.values() if value is not None])
+    matches = re.findall(r'<path class="point" ', graphs[title])
+    assert len(matches) == len([value for value in lines.values() if value is not None])
 
 
 def test_a_multi_model_endpoint_has_graphs_of_its_models(fleet: DashboardFleet) -> None:
@@ -193,8 +193,8 @@ def test_a_graph_without_data_says_whether_any_may_come(graphs: dict[str, str]) 
         "Triton: requests failed a minute, by reason",
         "Triton: requests waiting",
     }
-    never = {title for title, section in graphs.items() if "Not measured on this machine" in section}
-    assert never == {
+    titles = {title for title, section in graphs.items() if "Not measured on this machine" in section}
+    assert titles == {
         "Requests in progress and waiting, per instance",
         "Instances added or removed",
         "GPU, %",
@@ -202,8 +202,8 @@ def test_a_graph_without_data_says_whether_any_may_come(graphs: dict[str, str]) 
         "Triton: GPU power, W",
         "Triton: GPU memory, %",
     }
-    drawn = {title for title in empty | never if "js-plotly-plot" in graphs[title]}
-    assert drawn == {"Instances running and desired"}
+    drawn_titles = {title for title in empty | titles if "js-plotly-plot" in graphs[title]}
+    assert drawn_titles == {"Instances running and desired"}
     assert "desired 1" in graphs["Instances running and desired"]
 
 
@@ -213,11 +213,11 @@ def test_no_request_leaves_the_page_even_without_the_policy_that_forbids_it(
     policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
     text = page.read_text()
     assert len(policy.findall(text)) == 1
-    free, asking = tmp_path / "free.html", tmp_path / "asking.html"
+    free, folder = tmp_path / "free.html", tmp_path / "asking.html"
     free.write_text(policy.sub("", text))
-    asking.write_text('<img src="http://example.test/pixel.png">')
+    folder.write_text('<img src="http://example.test/pixel.png">')
     assert browser.load(free).hosts == set()
-    assert browser.load(asking).hosts == {"example.test"}
+    assert browser.load(folder).hosts == {"example.test"}
 
 
 def test_the_page_says_whose_it_is_and_of_when(page: Path) -> None:
@@ -228,16 +228,16 @@ def test_the_page_says_whose_it_is_and_of_when(page: Path) -> None:
 
 
 def test_it_goes_where_it_is_told_and_as_far_back(fleet: DashboardFleet) -> None:
-    done = fleet.fleet("dashboard", "sentences", "--file", "pages/mine.html", "--hours", "1")
-    assert (done.returncode, done.stdout.strip()) == (0, "pages/mine.html")
+    process = fleet.fleet("dashboard", "sentences", "--file", "pages/mine.html", "--hours", "1")
+    assert (process.returncode, process.stdout.strip()) == (0, "pages/mine.html")
     assert "The last hour; the first data is of" in (fleet.folder.root / "pages/mine.html").read_text()
 
 
 def test_an_endpoint_that_is_not_deployed_is_told(fleet: DashboardFleet) -> None:
-    done = fleet.fleet("dashboard", "others")
-    assert done.returncode == 2
-    assert "the stack triton-fleet-local-others is not deployed on this machine" in done.stderr
-    assert "remedy: run `fleet local up` first" in done.stderr
+    process = fleet.fleet("dashboard", "others")
+    assert process.returncode == 2
+    assert "the stack triton-fleet-local-others is not deployed on this machine" in process.stderr
+    assert "remedy: run `fleet local up` first" in process.stderr
 
 
 def test_an_unknown_endpoint_and_an_unknown_environment_are_findings(fleet: DashboardFleet) -> None:
@@ -253,33 +253,33 @@ def test_a_page_has_less_than_two_megabytes(page: Path) -> None:
 
 def test_without_dashboards_it_says_what_to_write(fleet: DashboardFleet) -> None:
     fleet.folder.environment("dashboards: false\n", name="local")
-    done = fleet.fleet("dashboard", "sentences")
+    process = fleet.fleet("dashboard", "sentences")
     fleet.folder.environment(name="local")
-    assert done.returncode == 2
-    assert "sentences has no dashboard: environments/local.yaml has `dashboards: false`" in done.stderr
-    assert "remedy: write `dashboards: true` there, then run `fleet local up`" in done.stderr
+    assert process.returncode == 2
+    assert "sentences has no dashboard: environments/local.yaml has `dashboards: false`" in process.stderr
+    assert "remedy: write `dashboards: true` there, then run `fleet local up`" in process.stderr
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "361", "nan", "x"])
 def test_hours_that_cloudwatch_does_not_keep_are_refused(fleet: DashboardFleet, hours: str) -> None:
-    done = fleet.fleet("dashboard", "sentences", "--hours", hours)
-    assert (done.returncode, done.stdout) == (2, "")
+    process = fleet.fleet("dashboard", "sentences", "--hours", hours)
+    assert (process.returncode, process.stdout) == (2, "")
 
 
 def test_a_supervisor_that_does_not_publish_is_told(fleet: DashboardFleet) -> None:
     fleet.publishes = False
-    done = fleet.fleet("dashboard", "sentences")
+    process = fleet.fleet("dashboard", "sentences")
     fleet.publishes = True
-    assert done.returncode == 2
+    assert process.returncode == 2
     assert re.search(
-        r"the local fleet \(process \d+\) does not publish its metrics: it answered 503", done.stderr
+        r"the local fleet \(process \d+\) does not publish its metrics: it answered 503", process.stderr
     )
-    assert "remedy: run `fleet local down`, then `fleet local up`" in done.stderr
+    assert "remedy: run `fleet local down`, then `fleet local up`" in process.stderr
 
 
 def test_where_nothing_runs_it_says_how_to_start_it(folder: FleetFolder) -> None:
     folder.environment(name="local")
     command = [str(Path(sys.executable).parent / "fleet"), "dashboard", "sentences"]
-    done = subprocess.run(command, cwd=folder.root, capture_output=True, text=True, check=False)
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "remedy: run `fleet local up` first" in done.stderr
+    process = subprocess.run(command, cwd=folder.root, capture_output=True, text=True, check=False)
+    assert (process.returncode, "Traceback" in process.stderr) == (2, False)
+    assert "remedy: run `fleet local up` first" in process.stderr

@@ -51,10 +51,10 @@ def test_the_dashboard_of_an_account_is_drawn_with_what_its_cloudwatch_has(
             }
         ],
     )
-    done = fleet.fleet("dashboard", "sentences", "--env", "prod", variables=account)
-    written = fleet.folder.root / ".fleet/prod/dashboards/sentences.html"
-    assert (done.returncode, done.stdout.strip()) == (0, str(written)), done.stderr
-    text = written.read_text()
+    process = fleet.fleet("dashboard", "sentences", "--env", "prod", variables=account)
+    written_root = fleet.folder.root / ".fleet/prod/dashboards/sentences.html"
+    assert (process.returncode, process.stdout.strip()) == (0, str(written_root)), process.stderr
+    text = written_root.read_text()
     assert "of CloudWatch, account 123456789012, us-east-1" in text
     assert '"y": [37.0]' in text
     assert "on this machine" not in text
@@ -65,7 +65,7 @@ def test_what_the_local_fleet_measured_of_an_environment_is_published_before_it_
     fleet: DashboardFleet, account: Mapping[str, str]
 ) -> None:
     cloudwatch = fleet.client("cloudwatch")
-    fleet.invoked(latency=1000.0)
+    fleet.record_invocation(latency=1000.0)
     assert cloudwatch.list_metrics(MetricName="ModelLatency")["Metrics"] == []
     assert fleet.fleet("dashboard", "sentences", "--env", "prod", variables=account).returncode == 0
     assert len(cloudwatch.list_metrics(MetricName="ModelLatency")["Metrics"]) == 1
@@ -74,14 +74,14 @@ def test_what_the_local_fleet_measured_of_an_environment_is_published_before_it_
 def test_without_a_stack_in_the_account_it_says_what_deploys_one(
     fleet: DashboardFleet, account: Mapping[str, str]
 ) -> None:
-    done = fleet.fleet("dashboard", "others", "--env", "prod", variables=account)
-    assert done.returncode == 2
-    assert "the stack triton-fleet-prod-others is not deployed in prod" in done.stderr
-    assert "remedy: run `fleet deploy --env prod` first" in done.stderr
+    process = fleet.fleet("dashboard", "others", "--env", "prod", variables=account)
+    assert process.returncode == 2
+    assert "the stack triton-fleet-prod-others is not deployed in prod" in process.stderr
+    assert "remedy: run `fleet deploy --env prod` first" in process.stderr
 
 
 def test_credentials_of_another_account_are_refused(
     fleet: DashboardFleet, account: Mapping[str, str]
 ) -> None:
-    done = fleet.fleet("dashboard", "sentences", "--env", "dev", variables=account)
-    assert (done.returncode, "FL602" in done.stderr) == (1, True)
+    process = fleet.fleet("dashboard", "sentences", "--env", "dev", variables=account)
+    assert (process.returncode, "FL602" in process.stderr) == (1, True)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.triton
 
 NAMESPACE = "TritonFleet/double"
 DOUBLE = {"model": "double", "version": "1"}
-MEASURED = {
+METRIC_SETTINGS = {
     **QUIET,
     "SAGEMAKER_TRITON_ALLOW_METRICS": "true",
     "SAGEMAKER_TRITON_METRICS_PORT": "23000",
@@ -42,60 +42,65 @@ def source(server: TritonServer) -> TritonSource:
     return TritonSource(endpoint_id("double"), server.process.pid, server.metrics, NAMESPACE)
 
 
-def called(server: TritonServer, times: int) -> None:
+def call_model(server: TritonServer, times: int) -> None:
     """Call the model, and wait until the server has counted it, which it does after it has answered."""
     for _ in range(times):
         call(server, [[1.0, 2.0], [3.0, 4.0]])
-    counted = re.compile(rf"^nv_inference_request_success{{.*}} {times}$", re.MULTILINE)
+    pattern = re.compile(rf"^nv_inference_request_success{{.*}} {times}$", re.MULTILINE)
     pause = threading.Event()
     for _ in range(500):
-        if counted.search(server.metrics.request("GET", "/metrics").data.decode()):
+        if pattern.search(server.metrics.request("GET", "/metrics").data.decode()):
             return
         pause.wait(0.02)
     raise AssertionError("the calls were not counted")
 
 
-def asked(
+def metric_value(
     cloudwatch: CloudWatchClient, name: str, dimensions: dict[str, str], statistic: str = "Sum"
 ) -> float:
-    now, hour = datetime.now(UTC), timedelta(hours=1)
-    limits = {"start": now - hour, "end": now + hour}
-    found = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
-    return sum(found.values())
+    current_time, hour = datetime.now(UTC), timedelta(hours=1)
+    limits = {"start": current_time - hour, "end": current_time + hour}
+    actual_values = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
+    return sum(actual_values.values())
 
 
 def test_a_tritons_counters_and_gauges_reach_cloudwatch(
     starter: Starter, tmp_path: Path, cloudwatch: CloudWatchClient
 ) -> None:
-    server, scraper = starter.start(python_model(tmp_path), MEASURED), TritonScraper()
+    server, scraper = starter.start(python_model(tmp_path), METRIC_SETTINGS), TritonScraper()
     scraper.publish(source(server), cloudwatch)
-    called(server, times=3)
+    call_model(server, times=3)
     scraper.publish(source(server), cloudwatch)
     scraper.publish(source(server), cloudwatch)
-    assert asked(cloudwatch, "nv_inference_request_success", DOUBLE) == 3
-    assert asked(cloudwatch, "nv_inference_request_success", DOUBLE, "SampleCount") == 3
-    assert asked(cloudwatch, "nv_inference_count", DOUBLE) == 6
+    assert metric_value(cloudwatch, "nv_inference_request_success", DOUBLE) == 3
+    assert metric_value(cloudwatch, "nv_inference_request_success", DOUBLE, "SampleCount") == 3
+    assert metric_value(cloudwatch, "nv_inference_count", DOUBLE) == 6
     assert (
-        asked(cloudwatch, "nv_inference_request_failure", {**DOUBLE, "reason": "OTHER"}, "SampleCount") == 3
+        metric_value(cloudwatch, "nv_inference_request_failure", {**DOUBLE, "reason": "OTHER"}, "SampleCount")
+        == 3
     )
-    assert asked(cloudwatch, "nv_inference_compute_infer_duration_us", DOUBLE) > 0
-    assert asked(cloudwatch, "nv_inference_pending_request_count", DOUBLE, "Maximum") == 0
-    assert asked(cloudwatch, "nv_cpu_memory_total_bytes", {}, "SampleCount") == 3
-    listed = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert all(each["MetricName"].startswith("nv_") for each in listed)
-    assert {pair["Name"] for each in listed for pair in each["Dimensions"]} == {"model", "version", "reason"}
+    assert metric_value(cloudwatch, "nv_inference_compute_infer_duration_us", DOUBLE) > 0
+    assert metric_value(cloudwatch, "nv_inference_pending_request_count", DOUBLE, "Maximum") == 0
+    assert metric_value(cloudwatch, "nv_cpu_memory_total_bytes", {}, "SampleCount") == 3
+    metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert all(metric["MetricName"].startswith("nv_") for metric in metrics)
+    assert {pair["Name"] for metric in metrics for pair in metric["Dimensions"]} == {
+        "model",
+        "version",
+        "reason",
+    }
 
 
 def test_a_triton_that_was_started_again_counts_from_0(
     runtime: TritonRuntime, starter: Starter, tmp_path: Path, cloudwatch: CloudWatchClient
 ) -> None:
-    first, scraper = starter.start(python_model(tmp_path / "first"), MEASURED), TritonScraper()
-    called(first, times=1)
+    first, scraper = starter.start(python_model(tmp_path / "first"), METRIC_SETTINGS), TritonScraper()
+    call_model(first, times=1)
     scraper.publish(source(first), cloudwatch)
     first.stop()
     scraper.publish(source(first), cloudwatch)
     second = Starter(runtime, tmp_path / "second")
-    starter.servers.append(again := second.start(python_model(second.folder), MEASURED))
-    called(again, times=2)
-    scraper.publish(source(again), cloudwatch)
-    assert asked(cloudwatch, "nv_inference_request_success", DOUBLE) == 3
+    starter.servers.append(second_server := second.start(python_model(second.folder), METRIC_SETTINGS))
+    call_model(second_server, times=2)
+    scraper.publish(source(second_server), cloudwatch)
+    assert metric_value(cloudwatch, "nv_inference_request_success", DOUBLE) == 3

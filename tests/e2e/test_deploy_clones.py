@@ -18,7 +18,7 @@ from tests.support.fleet_folder import FleetFolder
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 STACK = "triton-fleet-dev-sentences"
-DESCRIBED = "SageMaker.DescribeEndpoint"
+DESCRIBE_OPERATION = "SageMaker.DescribeEndpoint"
 
 
 @pytest.fixture(scope="module")
@@ -37,25 +37,25 @@ def lock_another(clone: Deploys, code: str) -> None:
     clone.lock()
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    said, _ = process.communicate(timeout=SECONDS)
-    assert "Traceback" not in said, said
-    return process.returncode, said
+def process_end(process: subprocess.Popen[str]) -> tuple[int, str]:
+    text, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in text, text
+    return process.returncode, text
 
 
 def require_release_of(clone: Deploys) -> None:
     """Stack, endpoint, newest release and records of ownership are of this clone's lock."""
-    declared = clone.folder.resolve()
+    declared_endpoint = clone.folder.resolve()
     assert clone.statuses()[STACK] == "UPDATE_COMPLETE"
-    assert clone.model_data() == declared.model_data_url
+    assert clone.model_data() == declared_endpoint.model_data_url
     newest = max(clone.keys("releases/sentences/"))
     release = json.loads(clone.client("s3").get_object(Bucket=BUCKET, Key=newest)["Body"].read())
-    assert release["model_data"] == declared.model_data
+    assert release["model_data"] == declared_endpoint.model_data
     assert {Path(key).name for key in clone.keys("owners/sentences/")} >= {
-        each.digest.removeprefix("sha256:") for each in declared.archives
+        archive.digest.removeprefix("sha256:") for archive in declared_endpoint.archives
     }
-    found = clone.client("cloudformation").list_change_sets(StackName=STACK)["Summaries"]
-    assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == []
+    summaries = clone.client("cloudformation").list_change_sets(StackName=STACK)["Summaries"]
+    assert [summary for summary in summaries if summary["ExecutionStatus"] == "AVAILABLE"] == []
 
 
 def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does_not_replace_it_unasked(
@@ -66,21 +66,21 @@ def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does
     first, second = clones
 
     def is_being_deployed(request: Request) -> bool:
-        return request.headers.get("X-Amz-Target") == DESCRIBED
+        return request.headers.get("X-Amz-Target") == DESCRIBE_OPERATION
 
     came, may_go = first.proxy.hold(is_being_deployed)
-    begun = first.start_deploy()
+    initial_process = first.start_deploy()
     assert came.wait(SECONDS)
-    waiting, said = second.start_deploy(), list[str]()
-    assert waiting.stdout is not None
-    for line in waiting.stdout:
-        said.append(line)
+    waiting_process, text = second.start_deploy(), list[str]()
+    assert waiting_process.stdout is not None
+    for line in waiting_process.stdout:
+        text.append(line)
         if "waiting for it to end" in line:
             break
     may_go.set()
-    assert ended(begun)[0] == 0
-    code, rest = ended(waiting)
-    assert re.search(rf"{STACK}: \S+ has been deploying it since \d\d:\d\d:\d\d UTC; waiting", "".join(said))
+    assert process_end(initial_process)[0] == 0
+    code, rest = process_end(waiting_process)
+    assert re.search(rf"{STACK}: \S+ has been deploying it since \d\d:\d\d:\d\d UTC; waiting", "".join(text))
     assert (code, "has deployed" in rest, "run the command again" in rest) == (2, True, True), rest
     require_release_of(first)
     second.deploy()
@@ -95,7 +95,7 @@ def test_a_clone_whose_release_was_replaced_before_it_was_recorded_records_nothi
     lock_another(second, "x = 21")
 
     def is_deployed(request: Request) -> bool:
-        is_asked = request.headers.get("X-Amz-Target") == DESCRIBED
+        is_asked = request.headers.get("X-Amz-Target") == DESCRIBE_OPERATION
         return is_asked and first.model_data() == first.folder.resolve().model_data_url
 
     came, may_go = first.proxy.hold(is_deployed)
@@ -104,8 +104,8 @@ def test_a_clone_whose_release_was_replaced_before_it_was_recorded_records_nothi
     assert second.fleet("publish", "--env", "dev").returncode == 0
     second.deploy_stack(STACK)  # the CDK alone knows no lease
     may_go.set()
-    code, said = ended(process)
-    assert (code, "another deploy replaced this one of sentences" in said) == (2, True), said
+    code, text = process_end(process)
+    assert (code, "another deploy replaced this one of sentences" in text) == (2, True), text
     second.deploy()
     require_release_of(second)
     first.deploy()

@@ -49,11 +49,11 @@ def stack(name: str) -> str:
     return f"triton-fleet-dev-{name}"
 
 
-def rows(said: str) -> dict[str, str]:
+def rows(message: str) -> dict[str, str]:
     """The summary: the result of each endpoint's step, without the seconds."""
-    table = said[said.index("\nstep ") :].splitlines()
-    found = {line.split()[2]: line.split()[3:] for line in table if line.startswith("cdk deploy")}
-    return {name: " ".join(found.get(stack(name), ())) for name in NAMES}
+    table = message[message.index("\nstep ") :].splitlines()
+    words = {line.split()[2]: line.split()[3:] for line in table if line.startswith("cdk deploy")}
+    return {name: " ".join(words.get(stack(name), ())) for name in NAMES}
 
 
 def log(account: Deploys, name: str) -> str:
@@ -62,20 +62,21 @@ def log(account: Deploys, name: str) -> str:
 
 def test_an_endpoint_that_fails_hides_no_other_and_is_shown_with_its_reason(account: Deploys) -> None:
     account.host.failures["second"] = REASON
-    done = account.fleet("deploy", "--env", "dev", "--concurrency", "3")
-    assert done.returncode == 1
-    assert f"{OF_TYPE}: 2 free, 3 needed: deploys that need them run one after another" in done.stdout
-    found = rows(done.stdout)
-    assert found["first"].startswith("created")
-    assert found["third"].startswith("created")
-    assert found["second"].startswith(f"failed: AWS::SageMaker::Endpoint of {stack('second')}:")
+    process = account.fleet("deploy", "--env", "dev", "--concurrency", "3")
+    assert process.returncode == 1
+    assert f"{OF_TYPE}: 2 free, 3 needed: deploys that need them run one after another" in process.stdout
+    actual_rows = rows(process.stdout)
+    assert actual_rows["first"].startswith("created")
+    assert actual_rows["third"].startswith("created")
+    assert actual_rows["second"].startswith(f"failed: AWS::SageMaker::Endpoint of {stack('second')}:")
     assert (
-        f"error[failed-stack-operation] FL601: AWS::SageMaker::Endpoint of {stack('second')}" in done.stderr
+        f"error[failed-stack-operation] FL601: AWS::SageMaker::Endpoint of {stack('second')}"
+        in process.stderr
     )
-    assert REASON in done.stderr
-    assert "the full output of the CDK is in .fleet/deploy/dev/endpoints/second.log" in done.stderr
-    begun = [line for line in done.stdout.splitlines() if ": started; " in line]
-    assert len(begun) == len(NAMES)
+    assert REASON in process.stderr
+    assert "the full output of the CDK is in .fleet/deploy/dev/endpoints/second.log" in process.stderr
+    initial_lines = [line for line in process.stdout.splitlines() if ": started; " in line]
+    assert len(initial_lines) == len(NAMES)
     for name in NAMES:
         first, *_ = log(account, f"endpoints/{name}").splitlines()
         assert first.startswith(f"deploy of {stack(name)} by the change set ")
@@ -85,9 +86,9 @@ def test_the_next_deploy_does_the_rest_and_deploys_nothing_else(account: Deploys
     account.host.failures.clear()
     allow(len(NAMES))
     before = [log(account, f"endpoints/{name}") for name in ("first", "third")]
-    found = rows(account.deploy())
-    assert found["second"].startswith("created")
-    assert [found[name].startswith("nothing to do") for name in ("first", "third")] == [True, True]
+    actual_rows = rows(account.deploy())
+    assert actual_rows["second"].startswith("created")
+    assert [actual_rows[name].startswith("nothing to do") for name in ("first", "third")] == [True, True]
     assert [log(account, f"endpoints/{name}") for name in ("first", "third")] == before
     assert [line for line in log(account, "cdk").splitlines() if line.startswith("$ ")][1:] == []
 
@@ -97,29 +98,29 @@ def test_an_interruption_ends_all_and_the_next_deploy_goes_on(account: Deploys) 
         account.folder.spec("alarms: {errors: 2%}\n", name=name, base=SPEC.replace("sentences", name))
     write_locks(open_project(account.folder.root, "dev"))
     allow(2 * len(NAMES))
-    begun, both, may_go = [], threading.Event(), threading.Event()
+    started_names, pair, may_go = [], threading.Event(), threading.Event()
 
     def withhold(answer: Answer) -> Answer:
-        begun.append(answer)
-        if len(begun) == 2:
-            both.set()
+        started_names.append(answer)
+        if len(started_names) == 2:
+            pair.set()
         may_go.wait(SECONDS)
         return answer
 
     account.proxy.change_answers(
-        lambda request: not both.is_set() and action("ExecuteChangeSet")(request), withhold
+        lambda request: not pair.is_set() and action("ExecuteChangeSet")(request), withhold
     )
     process = account.start_deploy("--concurrency", "2")
-    assert both.wait(SECONDS)
+    assert pair.wait(SECONDS)
     process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=SECONDS)
+    text, _ = process.communicate(timeout=SECONDS)
     may_go.set()
     assert process.returncode == 130
-    _, left = psutil.wait_procs(account.cdk_processes(), timeout=SECONDS)
-    assert left == []
-    results = [result.split()[0] for result in rows(said).values()]
-    assert sorted(results) == ["interrupted", "interrupted", "not"], said
-    assert "interrupted: run the command again to continue" in said
+    _, survivors = psutil.wait_procs(account.cdk_processes(), timeout=SECONDS)
+    assert survivors == []
+    results = [result.split()[0] for result in rows(text).values()]
+    assert sorted(results) == ["interrupted", "interrupted", "not"], text
+    assert "interrupted: run the command again to continue" in text
     account.settle()
     account.deploy()
     assert {account.statuses()[stack(name)] for name in NAMES} == {"UPDATE_COMPLETE"}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.cdk
 @needs_kills
 def test_a_deploy_that_was_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
     with empty_account(tmp_path / "fleet") as account:
-        killed = KilledDeploys(account)
-        killed.run()
-        print(killed.tally)
-        assert killed.tally.continued > 0
+        deploys = KilledDeploys(account)
+        deploys.run()
+        print(deploys.tally)
+        assert deploys.tally.continuations > 0

@@ -28,8 +28,8 @@ def test_a_deploy_switches_the_protection_and_destroy_refuses_until_it_is_off(tm
         file.write_text(before + KEY)
         assert f"✓ cdk deploy {STACK}: nothing to do, termination protection on" in account.deploy()
         assert is_protected(account)
-        refused = account.fleet("destroy", "sentences", "--env", "dev", "--yes")
-        assert (refused.returncode, "FL534" in refused.stderr) == (1, True)
+        refused_process = account.fleet("destroy", "sentences", "--env", "dev", "--yes")
+        assert (refused_process.returncode, "FL534" in refused_process.stderr) == (1, True)
         assert account.statuses()[STACK] == "CREATE_COMPLETE"
         file.write_text(before)
         assert f"✓ cdk deploy {STACK}: nothing to do, termination protection off" in account.deploy()

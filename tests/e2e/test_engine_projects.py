@@ -1,4 +1,4 @@
-"""What Foundation makes for engines, in the embedded AWS: its projects build them, by way of a job too."""
+"""Foundation's projects for engines, in the embedded AWS: they build them, by way of a job too."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class Fleet:
 
     def build(self, request: EngineRequest) -> dict[str, Any]:
         """A build as publishing starts it, when it is over."""
-        told = {"FLEET_ENGINE_REQUEST": self.store.address(request), "FLEET_ENGINE_ENDPOINT": "sentences"}
+        report = {"FLEET_ENGINE_REQUEST": self.store.address(request), "FLEET_ENGINE_ENDPOINT": "sentences"}
         id = self.builds.start(
             self.deployment.build_project("job"),
             sourceTypeOverride="S3",
             sourceLocationOverride=f"{BUCKET}/{request.script}",
             buildspecOverride=(ROOT / "engine_build/job.buildspec.yaml").read_text(),
-            environmentVariablesOverride=[{"name": name, "value": told[name]} for name in told],
+            environmentVariablesOverride=[{"name": name, "value": report[name]} for name in report],
         )
-        return self.builds.ended(id)
+        return self.builds.final_build(id)
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +78,9 @@ def test_its_project_has_a_job_build_an_engine_on_the_instance_that_the_request_
     request = fleet.request()
     build = fleet.build(request)
     assert build["buildStatus"] == "SUCCEEDED", fleet.builds.lines(build)
-    told = fleet.store.json(request.manifest)
-    assert told["gpu"]["name"] == "NVIDIA T4 (stand-in)"
-    assert told["by"].startswith(f"engine-{request.key.removeprefix('sha256:')[:40]}-")
+    values = fleet.store.json(request.manifest)
+    assert values["gpu"]["name"] == "NVIDIA T4 (stand-in)"
+    assert values["by"].startswith(f"engine-{request.key.removeprefix('sha256:')[:40]}-")
     assert fleet.store.body(request.plan)[HEADER:] == ONNX
     assert build["logs"]["groupName"] == fleet.deployment.engine_log_group
     assert any("trtexec (stand-in)" in line for line in fleet.builds.lines(build)), "the job's log is copied"
@@ -90,9 +90,9 @@ def test_a_build_that_asks_for_another_gpu_fails_and_says_so(fleet: Fleet) -> No
     request = fleet.request(gpu="L4", compute_capability="8.9")
     build = fleet.build(request)
     assert build["buildStatus"] == "FAILED"
-    told = fleet.store.json(request.failure)
-    assert (told["exit_code"], told["by"]) == (11, build["id"])
-    assert "wrong GPU: the engine is for an L4" in told["message"]
+    values = fleet.store.json(request.failure)
+    assert (values["exit_code"], values["by"]) == (11, build["id"])
+    assert "wrong GPU: the engine is for an L4" in values["message"]
     assert not fleet.store.has(request.manifest)
 
 

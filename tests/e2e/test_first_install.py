@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def prepared(tmp_path: Path) -> Path:
+def prepared_clone(tmp_path: Path) -> Path:
     """A folder whose locks are empty but for a package with a script; its Python has all that is needed."""
     folder = tmp_path / "my-fleet"
     (folder / "vendor").mkdir(parents=True)
@@ -66,45 +66,48 @@ def options(folder: Path) -> list[str]:
 
 
 @pytest.mark.nightly
-def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(wheel: Path, prepared: Path) -> None:
-    done = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"next: cd {prepared} && make setup" in done.stdout
+def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(
+    wheel: Path, prepared_clone: Path
+) -> None:
+    process = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared_clone))
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert f"next: cd {prepared_clone} && make setup" in process.stdout
     records = "".join(
-        file.read_text() for file in prepared.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
+        file.read_text()
+        for file in prepared_clone.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
     )
-    for each in sorted(wheel.parent.iterdir()):
-        assert f'"file://{prepared}/vendor/{each.name}"' in records
-    assert "Nothing to be done" in run(prepared, "make", "setup").stdout
-    assert (prepared / "node_modules/curious/package.json").is_file()
-    assert not (prepared / "ran").exists()
-    checked = run(prepared, ".venv/bin/fleet", "check", "--env", "dev")
-    assert (checked.returncode, checked.stdout) == (
+    for path in sorted(wheel.parent.iterdir()):
+        assert f'"file://{prepared_clone}/vendor/{path.name}"' in records
+    assert "Nothing to be done" in run(prepared_clone, "make", "setup").stdout
+    assert (prepared_clone / "node_modules/curious/package.json").is_file()
+    assert not (prepared_clone / "ran").exists()
+    checked_process = run(prepared_clone, ".venv/bin/fleet", "check", "--env", "dev")
+    assert (checked_process.returncode, checked_process.stdout) == (
         0,
         "dev: no findings in model_specs/, which has no specs\n",
     )
-    compared = run(prepared, ".venv/bin/fleet", "init")
-    assert "vendor/triton_fleet" not in compared.stdout
-    assert "requirements.txt" not in compared.stdout
+    compared_process = run(prepared_clone, ".venv/bin/fleet", "init")
+    assert "vendor/triton_fleet" not in compared_process.stdout
+    assert "requirements.txt" not in compared_process.stdout
 
 
 @pytest.mark.nightly
-def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepared: Path) -> None:
-    shutil.copy(wheel, prepared / "vendor")
-    with (prepared / "vendor" / wheel.name).open("ab") as stream:
+def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepared_clone: Path) -> None:
+    shutil.copy(wheel, prepared_clone / "vendor")
+    with (prepared_clone / "vendor" / wheel.name).open("ab") as stream:
         stream.write(b"\0")
-    done = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared))
-    assert done.returncode == 2
-    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in done.stderr
-    assert "run this command again to continue" in done.stderr
-    assert not (prepared / ".venv/bin/fleet").exists()
+    process = run(wheel.parent, sys.executable, f"{wheel.name}/triton_fleet", *options(prepared_clone))
+    assert process.returncode == 2
+    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in process.stderr
+    assert "run this command again to continue" in process.stderr
+    assert not (prepared_clone / ".venv/bin/fleet").exists()
 
 
 @pytest.mark.parametrize("arguments", [[], ["init"], ["init", "--account", "1"], ["deploy", "x"], ["--help"]])
 def test_a_wheel_does_nothing_else_and_says_what_it_does(wheel: Path, arguments: list[str]) -> None:
-    done = run(wheel.parent, sys.executable, "-S", f"{wheel.name}/triton_fleet", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"remedy: python3 {wheel.name}/triton_fleet init DIR" in done.stderr
+    process = run(wheel.parent, sys.executable, "-S", f"{wheel.name}/triton_fleet", *arguments)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert f"remedy: python3 {wheel.name}/triton_fleet init DIR" in process.stderr
 
 
 def test_a_folder_that_cannot_be_written_and_requirements_without_the_product_are_named(
@@ -115,34 +118,36 @@ def test_a_folder_that_cannot_be_written_and_requirements_without_the_product_ar
     assert f"{tmp_path}/Makefile is a folder" in run(wheel.parent, *command).stderr
     (tmp_path / "Makefile").rmdir()
     (tmp_path / "requirements.txt").write_text("numpy==2\n")
-    done = run(wheel.parent, *command)
-    assert done.returncode == 2
-    assert "remedy: add these lines:\n" in done.stderr
-    assert f" ./vendor/{wheel.name}[local] --hash=sha256:" in done.stderr
-    assert done.stderr.count(" ./vendor/triton_") == 4
+    process = run(wheel.parent, *command)
+    assert process.returncode == 2
+    assert "remedy: add these lines:\n" in process.stderr
+    assert f" ./vendor/{wheel.name}[local] --hash=sha256:" in process.stderr
+    assert process.stderr.count(" ./vendor/triton_") == 4
 
 
 @pytest.mark.nightly
-def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared: Path) -> None:
+def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared_clone: Path) -> None:
     """Its build backend is that of the tests, as the locks are empty."""
-    shown = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
-    commit = shown.stdout.strip()
+    process = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    commit = process.stdout.strip()
     url = f"file://localhost{ROOT}"
     origin = Origin(version=VERSION, url=url, repository=f"git+{url}@{commit}")
-    for name, content in setup_files(prepared, Commit(origin)).items():
-        if not (prepared / name).exists():
-            (prepared / name).write_text(str(content))
-    (prepared / "vendor/build.txt").write_text("")
-    done = run(prepared, "make", "setup")
-    assert done.returncode == 0, done.stdout + done.stderr
+    for name, content in setup_files(prepared_clone, Commit(origin)).items():
+        if not (prepared_clone / name).exists():
+            (prepared_clone / name).write_text(str(content))
+    (prepared_clone / "vendor/build.txt").write_text("")
+    actual_process = run(prepared_clone, "make", "setup")
+    assert actual_process.returncode == 0, actual_process.stdout + actual_process.stderr
     records = [
         json.loads(file.read_text())
-        for file in prepared.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
+        for file in prepared_clone.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
     ]
-    assert {each.get("subdirectory") for each in records} == {None, "constructs", "client", "emulator"}
-    assert {each["vcs_info"]["commit_id"] for each in records} == {commit}
-    compared = run(prepared, ".venv/bin/fleet", "init", str(prepared))
-    assert "requirements.txt" not in compared.stdout, compared.stderr
+    assert {record.get("subdirectory") for record in records} == {None, "constructs", "client", "emulator"}
+    assert {record["vcs_info"]["commit_id"] for record in records} == {commit}
+    compared_process = run(prepared_clone, ".venv/bin/fleet", "init", str(prepared_clone))
+    assert "requirements.txt" not in compared_process.stdout, compared_process.stderr
 
 
 @pytest.mark.nightly
@@ -150,22 +155,22 @@ def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared: Path) -
 def test_the_commands_of_the_guide_lead_from_a_wheel_to_a_green_check(wheel: Path, tmp_path: Path) -> None:
     shutil.copytree(wheel.parent, tmp_path / "dist")
     blocks = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)
-    [first] = [each for each in blocks if each.startswith(FIRST)]
-    [after] = [each for each in blocks if each.startswith("cd my-fleet\n")]
-    typed = [line.partition("#")[0].strip() for line in f"{first}{after}".splitlines()]
-    assert typed[-1].startswith("fleet local up ")
-    script = "\n".join(["set -e", *typed[:-1], "python -m pip list --format freeze"])
-    done = run(tmp_path, "bash", "-c", script)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 errors" in done.stdout + done.stderr
-    installed = [line for line in done.stdout.splitlines() if "==" in line]
+    [first] = [block for block in blocks if block.startswith(FIRST)]
+    [after] = [block for block in blocks if block.startswith("cd my-fleet\n")]
+    texts = [line.partition("#")[0].strip() for line in f"{first}{after}".splitlines()]
+    assert texts[-1].startswith("fleet local up ")
+    script = "\n".join(["set -e", *texts[:-1], "python -m pip list --format freeze"])
+    process = run(tmp_path, "bash", "-c", script)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "0 errors" in process.stdout + process.stderr
+    lines = [line for line in process.stdout.splitlines() if "==" in line]
     locks = "".join(
         (ROOT / f"requirements{name}.txt").read_text() for name in ("-local", "-triton", "-payload")
     )
     own = ("pip==", "setuptools==", "triton-fleet", "triton-endpoints==")
-    listed = {_normal(each) for each in re.findall(r"^[\w.-]+==[\w.+!]+", locks, re.MULTILINE)}
-    assert [each for each in installed if not each.startswith(own) and _normal(each) not in listed] == []
-    assert shlex.split(typed[0])[0] == "python3"
+    normals = {_normal(match) for match in re.findall(r"^[\w.-]+==[\w.+!]+", locks, re.MULTILINE)}
+    assert [line for line in lines if not line.startswith(own) and _normal(line) not in normals] == []
+    assert shlex.split(texts[0])[0] == "python3"
 
 
 def _normal(pin: str) -> str:

@@ -15,11 +15,11 @@ import tritonclient.http
 
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from tests.support.deployed_example import Deployed, Example, deployed
+from tests.support.deployed_example import DeployedExample, Example, deploy_example
 from tests.support.embedded_app.clients import client
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import embed
-from tests.support.real_dali import encoded, scene
+from tests.support.real_dali import encode_image, scene
 from triton_fleet.builds.engines.artifacts import MANIFEST, built_key
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.project.fleet_files import load_lock
@@ -45,30 +45,30 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @pytest.fixture(scope="module")
-def ensembles(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+def ensembles(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeployedExample]:
     folder = tmp_path_factory.mktemp("ensembles")
-    with deployed(ENSEMBLES, runtime, folder, LocalLimits()) as ensembles:
+    with deploy_example(ENSEMBLES, runtime, folder, LocalLimits()) as ensembles:
         yield ensembles
 
 
 def test_a_job_of_sagemaker_builds_the_engine_on_a_gpu_of_the_endpoints_own_family(
-    ensembles: Deployed,
+    ensembles: DeployedExample,
 ) -> None:
     bucket = ensembles.bucket
-    (resolved,) = bucket.artifacts.endpoints
-    (engine,) = resolved.engines
+    (resolved_endpoint,) = bucket.artifacts.endpoints
+    (engine,) = resolved_endpoint.engines
     manifest = json.loads(bucket.artifacts.body(built_key(engine.build.key, MANIFEST)))
     assert manifest["gpu"]["name"] == "NVIDIA T4 (stand-in)"
     assert manifest["by"].startswith("engine-"), "it names the job; a build of CodeBuild's own is PROJECT:ID"
-    plan = bucket.files(f"{resolved.model_data}{TEXT}")["bert-trt/1/model.plan"]
+    plan = bucket.files(f"{resolved_endpoint.model_data}{TEXT}")["bert-trt/1/model.plan"]
     assert plan[HEADER:] == (bucket.root / "examples/gpu_ensembles/bert.onnx").read_bytes()
 
 
-def probabilities(root: Path, encoded: bytes) -> Array:
-    """What Inception makes of an image, computed without Triton from the pixels of the stand-in for DALI."""
+def probabilities(root: Path, encoded_content: bytes) -> Array:
+    """Inception's answer to an image, computed without Triton from the pixels of the stand-in for DALI."""
     models = root / "examples/gpu_ensembles/models/image"
     dali = Graph(read_pipeline((models / "dali/1/model.dali").read_bytes()))
-    pixels = dali.run({"DALI_INPUT_0": np.frombuffer(encoded, np.uint8)})[0]
+    pixels = dali.run({"DALI_INPUT_0": np.frombuffer(encoded_content, np.uint8)})[0]
     onnx = models / "inception_onnx/1/model.onnx"
     session = ort.InferenceSession(onnx, providers=["CPUExecutionProvider"])
     (answer,) = session.run(["InceptionV3/Predictions/Softmax"], {"input": pixels[None]})
@@ -76,9 +76,9 @@ def probabilities(root: Path, encoded: bytes) -> Array:
 
 
 def test_an_encoded_image_in_json_as_the_source_sends_it_becomes_1001_probabilities(
-    ensembles: Deployed,
+    ensembles: DeployedExample,
 ) -> None:
-    jpeg = encoded(scene(240, 320), "JPEG", quality=90)
+    jpeg = encode_image(scene(240, 320), "JPEG", quality=90)
     tensor = {"name": "INPUT", "shape": [1, len(jpeg)], "datatype": "UINT8", "data": [list(jpeg)]}
     answer = client(ensembles.aws, "sagemaker-runtime").invoke_endpoint(
         EndpointName=ENSEMBLES.endpoint,
@@ -88,12 +88,12 @@ def test_an_encoded_image_in_json_as_the_source_sends_it_becomes_1001_probabilit
     )
     (output,) = json.loads(answer["Body"].read())["outputs"]
     assert (output["name"], output["shape"]) == ("OUTPUT", [1, 1001])
-    expected = probabilities(ensembles.bucket.root, jpeg)
-    assert np.abs(np.array(output["data"]) - expected.ravel()).max() < TOLERANCE * expected.max()
+    expected_array = probabilities(ensembles.bucket.root, jpeg)
+    assert np.abs(np.array(output["data"]) - expected_array.ravel()).max() < TOLERANCE * expected_array.max()
 
 
 def test_two_sentences_in_binary_as_the_source_sends_them_become_the_embeddings_of_minilm(
-    ensembles: Deployed,
+    ensembles: DeployedExample,
 ) -> None:
     tensor = http.InferInput("INPUT0", [2, 1], "BYTES")
     tensor.set_data_from_numpy(np.array([[text] for text in SENTENCES], dtype=np.object_), binary_data=True)
@@ -109,16 +109,18 @@ def test_two_sentences_in_binary_as_the_source_sends_them_become_the_embeddings_
     assert np.abs(numbers - embed(SENTENCES)).max() < TOLERANCE
 
 
-def test_a_text_of_more_than_128_tokens_is_cut_there(ensembles: Deployed) -> None:
+def test_a_text_of_more_than_128_tokens_is_cut_there(ensembles: DeployedExample) -> None:
     long = "the quick brown fox jumps over the lazy dog " * 30
     (answer,) = ensembles.endpoint.infer({"INPUT0": np.array([[long]])}, target=TEXT).values()
     assert np.abs(answer - embed([long])).max() < TOLERANCE
 
 
-def test_the_models_run_in_the_environments_that_they_bring(ensembles: Deployed) -> None:
+def test_the_models_run_in_the_environments_that_they_bring(ensembles: DeployedExample) -> None:
     log = ensembles.log.read_text()
-    (locked,) = re.findall(r"^tokenizers==(\S+)", _environment(), re.MULTILINE)
-    assert re.search(rf'"tokenizers {locked} of /tmp/python_env_\w+/\d/lib/python3\.\d+/site-packages/', log)
+    (locked_match,) = re.findall(r"^tokenizers==(\S+)", _environment(), re.MULTILINE)
+    assert re.search(
+        rf'"tokenizers {locked_match} of /tmp/python_env_\w+/\d/lib/python3\.\d+/site-packages/', log
+    )
     assert re.search(r'"numpy \S+, in the environment /tmp/python_env_\w+/\d"', log)
 
 
@@ -126,17 +128,17 @@ def _environment() -> str:
     return (ROOT / "examples/gpu_ensembles/environment.txt").read_text()
 
 
-def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
+def test_the_specs_samples_are_what_is_computed(ensembles: DeployedExample) -> None:
     images, text = open_project(ROOT, "dev", [ENSEMBLES.endpoint]).load(ENSEMBLES.endpoint).spec.samples
-    sent = bytes(cast("list[int]", images.inputs["INPUT"].data))
-    told = probabilities(ensembles.bucket.root, sent)[0, :4].tolist()
-    assert images.outputs["OUTPUT"].first == pytest.approx(told, abs=5e-6)
+    content = bytes(cast("list[int]", images.inputs["INPUT"].data))
+    report = probabilities(ensembles.bucket.root, content)[0, :4].tolist()
+    assert images.outputs["OUTPUT"].first == pytest.approx(report, abs=5e-6)
     assert text.inputs["INPUT0"].data == SENTENCES
     assert text.outputs["finaloutput"].first == pytest.approx(embed(SENTENCES)[0, :4].tolist(), abs=5e-5)
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         (f"{TEXT}: bert-trt", "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"),
         (f"{IMAGES}: dali", "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"),
@@ -146,13 +148,15 @@ def test_the_specs_samples_are_what_is_computed(ensembles: Deployed) -> None:
         ),
     ],
 )
-def test_status_tells_what_stands_in_for_a_backend(ensembles: Deployed, model: str, said: str) -> None:
-    assert f"{model}/config.pbtxt: {said}" in ensembles.report["differences"]
+def test_status_tells_what_stands_in_for_a_backend(
+    ensembles: DeployedExample, model: str, message: str
+) -> None:
+    assert f"{model}/config.pbtxt: {message}" in ensembles.report["differences"]
 
 
 def test_all_environments_run_the_same_archives() -> None:
     locks = [
-        load_lock(ROOT / "locks" / each / "gpu-ensembles.lock.yaml").archives
-        for each in ("dev", "staging", "prod")
+        load_lock(ROOT / "locks" / text / "gpu-ensembles.lock.yaml").archives
+        for text in ("dev", "staging", "prod")
     ]
     assert locks[0] == locks[1] == locks[2]

@@ -39,7 +39,7 @@ class TritonPythonModel:
 """
 SINGLE = {"SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "echo"}
 ROUTES = {"default": "echo", "routes": {"echo": {"model": "echo", "versions": ["1"]}}}
-SHARED = {"TRITON_FLEET_ROUTES": json.dumps(ROUTES)}
+SHARED_SETTINGS = {"TRITON_FLEET_ROUTES": json.dumps(ROUTES)}
 SIZES = [24_000_000, pytest.param(6_500_000, marks=pytest.mark.nightly)]
 
 
@@ -78,12 +78,12 @@ class Echo(Zoo):
         )
 
 
-@pytest.fixture(scope="module", params=[SINGLE, SHARED], ids=["single", "shared container"])
+@pytest.fixture(scope="module", params=[SINGLE, SHARED_SETTINGS], ids=["single", "shared container"])
 def echo(
     request: pytest.FixtureRequest, runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Echo]:
-    if request.param is SHARED and (lacking := missing_program()):
-        pytest.skip(f"this machine has no {lacking}")
+    if request.param is SHARED_SETTINGS and (text := missing_program()):
+        pytest.skip(f"this machine has no {text}")
     echo = Echo(runtime, tmp_path_factory.mktemp("echo"), request.param)
     echo.start()
     yield echo
@@ -92,8 +92,8 @@ def echo(
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_body_that_only_one_source_allows_comes_back_whole(echo: Echo, size: int) -> None:
-    sent = np.arange(size // 4, dtype=np.float32)
-    assert np.array_equal(echo.endpoint.infer({"x": sent})["y"], sent)
+    payload = np.arange(size // 4, dtype=np.float32)
+    assert np.array_equal(echo.endpoint.infer({"x": payload})["y"], payload)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -36,10 +36,13 @@ def test_a_host_stack_is_deployed_changed_and_destroyed(tmp_path: Path) -> None:
         targets = client(aws, "application-autoscaling").describe_scalable_targets(
             ServiceNamespace="sagemaker"
         )
-        assert sorted(each["MaxCapacity"] for each in targets["ScalableTargets"]) == [2, 3]
+        assert sorted(scalable_target["MaxCapacity"] for scalable_target in targets["ScalableTargets"]) == [
+            2,
+            3,
+        ]
         cdk("destroy", "--all", "--force", variant="changed")
         assert sagemaker.list_endpoints()["Endpoints"] == []
-        assert set(host.removed) == {"plain", "scaled"}
+        assert set(host.removals) == {"plain", "scaled"}
 
 
 def instance_type(sagemaker: Any, endpoint: str) -> str:

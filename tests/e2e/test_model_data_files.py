@@ -33,8 +33,8 @@ def source(uri: str, form: Mapping[str, str]) -> dict[str, Any]:
 def create(aws: EmbeddedAws, name: str, **container: Any) -> dict[str, Any]:
     sagemaker, primary = client(aws, "sagemaker"), {"Image": IMAGE, **container}
     sagemaker.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=primary)
-    described: dict[str, Any] = sagemaker.describe_model(ModelName=name)["PrimaryContainer"]
-    return described
+    primary_container: dict[str, Any] = sagemaker.describe_model(ModelName=name)["PrimaryContainer"]
+    return primary_container
 
 
 # --- CreateModel
@@ -42,9 +42,9 @@ def create(aws: EmbeddedAws, name: str, **container: Any) -> dict[str, Any]:
 
 def test_a_model_may_have_its_files_below_a_prefix(aws: EmbeddedAws) -> None:
     data = source("s3://data/files/", FILES)
-    described = create(aws, "files", **data)
-    assert {name: described[name] for name in data} == data
-    assert "ModelDataUrl" not in described
+    values = create(aws, "files", **data)
+    assert {name: values[name] for name in data} == data
+    assert "ModelDataUrl" not in values
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_cloudformation_deploys_files_and_refuses_what_sagemaker_refuses(
     stacks: Stacks, host: RecordingHost
 ) -> None:
     def resources(name: str, **data: Any) -> dict[str, Any]:
-        declared = endpoint(name)
-        declared["Model"]["Properties"]["PrimaryContainer"] = {"Image": "triton:25.04", **data}
-        return declared
+        declared_endpoint = endpoint(name)
+        declared_endpoint["Model"]["Properties"]["PrimaryContainer"] = {"Image": "triton:25.04", **data}
+        return declared_endpoint
 
     assert stacks.create("Files", resources("files", **source("s3://data/files/", FILES))) == (
         "CREATE_COMPLETE"
@@ -148,10 +148,10 @@ def test_all_files_below_the_prefix_are_downloaded_and_no_others(
     url = put(aws, "right/", {**files, **many})
     put(aws, "right", {"-other/config.pbtxt": b"other"})
     model = fetch_model_files(client(aws, "s3"), url, tmp_path)
-    found = {
+    contents = {
         path.relative_to(model).as_posix(): path.read_bytes() for path in model.rglob("*") if path.is_file()
     }
-    assert found == {**files, **many}
+    assert contents == {**files, **many}
 
 
 @pytest.mark.parametrize(

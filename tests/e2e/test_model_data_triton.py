@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.zoo import IMAGE, Zoo, packed, times
+from tests.support.zoo import IMAGE, Zoo, pack_files, times
 from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
@@ -44,8 +44,8 @@ def deploy(zoo: Zoo, name: str, url: str, *, data_type: str, compression: str) -
         EndpointConfigName=name, ProductionVariants=[{**variant, "InitialInstanceCount": 1}]
     )
     sagemaker.create_endpoint(EndpointName=name, EndpointConfigName=name)
-    described: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=name)
-    return described
+    endpoint: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=name)
+    return endpoint
 
 
 def invoke(zoo: Zoo, name: str) -> list[float]:
@@ -62,7 +62,7 @@ def test_files_below_a_prefix_and_their_archive_are_served_alike(zoo: Zoo) -> No
     s3, files = zoo.client("s3"), times(3)
     for path, text in files.items():
         s3.put_object(Bucket=BUCKET, Key=f"endpoints/files/abc/{path}", Body=text.encode())
-    s3.put_object(Bucket=BUCKET, Key="archive.tar.gz", Body=packed(files))
+    s3.put_object(Bucket=BUCKET, Key="archive.tar.gz", Body=pack_files(files))
     for name, url, data_type, compression in (
         ("files", f"s3://{BUCKET}/endpoints/files/abc/", "S3Prefix", "None"),
         ("archive", f"s3://{BUCKET}/archive.tar.gz", "S3Object", "Gzip"),

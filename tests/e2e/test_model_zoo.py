@@ -16,8 +16,8 @@ import pytest
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import embed
 from tests.support.triton_models import RefusedError
-from tests.support.zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
-from tests.support.zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
+from tests.support.zoo_graphs import PIXELS, Array, run, seeded_graph, shipped_answer, shipped_input
+from tests.support.zoo_repositories import EXAMPLE, copy_repository, files, make_models, with_graph
 from tests.support.zoo_triton import ZooTriton
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.project.fleet_files import load_lock
@@ -46,7 +46,7 @@ IMAGE = np.random.default_rng(3).integers(0, 256, (224, 224, 3), dtype=np.uint8)
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = copy_committed(tmp_path_factory.mktemp("model_zoo") / "models")
+    folder = copy_repository(tmp_path_factory.mktemp("model_zoo") / "models")
     assert make_models(folder) == "written"
     return folder
 
@@ -66,7 +66,7 @@ def zoo(
 
 def test_the_spec_names_these_archives(archives: Path) -> None:
     spec = open_project(ROOT, "local", ["model-zoo"]).load("model-zoo").spec
-    assert {each.archive: (ROOT / "model_specs" / each.repository).resolve() for each in spec.models} == {
+    assert {model.archive: (ROOT / "model_specs" / model.repository).resolve() for model in spec.models} == {
         archive: EXAMPLE / "models" / archive for archive in MAIN
     }
     assert {path.name for path in archives.iterdir()} == set(MAIN)
@@ -113,32 +113,32 @@ def test_a_classifier_answers_what_the_onnx_package_ships(
 def test_with_weights_that_differ_a_classifier_answers_what_onnx_runtime_does(
     zoo: ZooTriton, archives: Path, tmp_path: Path, archive: str, graph: str, image: str, classes: str
 ) -> None:
-    model = seeded(graph)
+    model = seeded_graph(graph)
     target = f"seeded-{archive}.tar.gz"
     zoo.load(target, with_graph(archives / archive, MAIN[archive], model, tmp_path / archive))
-    expected = run(model, shipped_input())
+    expected_array = run(model, shipped_input())
     answer = zoo.infer(target, {image: shipped_input()}, [classes])[classes]
     of_another = run(model, np.ones(PIXELS, dtype=np.float32))
-    assert np.abs(answer - expected).max() < np.abs(of_another - expected).max() / 100
+    assert np.abs(answer - expected_array).max() < np.abs(of_another - expected_array).max() / 100
 
 
-def _normalised(image: np.ndarray[Any, Any]) -> Array:
+def normalise_pixels(image: np.ndarray[Any, Any]) -> Array:
     """By channel and in double precision, with the mean and deviation of ImageNet."""
-    red, green, blue = (image[..., channel].astype(np.float64) / 255 for channel in range(3))
-    planes = [(red - 0.485) / 0.229, (green - 0.456) / 0.224, (blue - 0.406) / 0.225]
+    number, green, blue = (image[..., channel].astype(np.float64) / 255 for channel in range(3))
+    planes = [(number - 0.485) / 0.229, (green - 0.456) / 0.224, (blue - 0.406) / 0.225]
     return np.array([planes], dtype=np.float32)
 
 
 def test_an_image_becomes_what_the_graph_makes_of_it_normalised(
     zoo: ZooTriton, archives: Path, tmp_path: Path
 ) -> None:
-    model = seeded("inception_v2")
+    model = seeded_graph("inception_v2")
     repository = with_graph(archives / "image-classes", "image_inception", model, tmp_path / "archive")
     zoo.load("seeded-image-classes.tar.gz", repository)
     answer = zoo.infer("seeded-image-classes.tar.gz", {"image": IMAGE}, ["probabilities"])["probabilities"]
-    expected = run(model, _normalised(IMAGE))
-    of_another = run(model, _normalised(255 - IMAGE))
-    assert np.abs(answer - expected).max() < np.abs(of_another - expected).max() / 100
+    expected_array = run(model, normalise_pixels(IMAGE))
+    of_another = run(model, normalise_pixels(255 - IMAGE))
+    assert np.abs(answer - expected_array).max() < np.abs(of_another - expected_array).max() / 100
 
 
 def test_the_classes_of_an_image_are_what_the_onnx_package_ships(zoo: ZooTriton) -> None:
@@ -160,10 +160,10 @@ def _top(zoo: ZooTriton, probabilities: Array) -> tuple[list[Any], list[Any]]:
 
 def test_the_top_classes_are_the_five_best_of_each_row_best_first(zoo: ZooTriton) -> None:
     probabilities = np.random.default_rng(5).random((3, 1000), dtype=np.float32)
-    ranked = [sorted(enumerate(row), key=lambda pair: -pair[1])[:5] for row in probabilities.tolist()]
+    rankings = [sorted(enumerate(row), key=lambda pair: -pair[1])[:5] for row in probabilities.tolist()]
     classes, scores = _top(zoo, probabilities)
-    assert classes == [[index for index, _ in row] for row in ranked]
-    assert scores == [[score for _, score in row] for row in ranked]
+    assert classes == [[index for index, _ in row] for row in rankings]
+    assert scores == [[score for _, score in row] for row in rankings]
 
 
 def test_of_equal_scores_the_lower_class_comes_first(zoo: ZooTriton) -> None:
@@ -171,16 +171,16 @@ def test_of_equal_scores_the_lower_class_comes_first(zoo: ZooTriton) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ([0.5, 0.5, 0.0, 0.0], "probabilities has 4 classes, fewer than the 5 best"),
         ([0.1, 0.2, 0.3, 0.4, np.nan], "probabilities holds NaN"),
     ],
 )
 def test_probabilities_that_have_no_five_best_are_refused(
-    zoo: ZooTriton, row: list[float], said: str
+    zoo: ZooTriton, row: list[float], message: str
 ) -> None:
-    with pytest.raises(RefusedError, match=f"400 .*{said}"):
+    with pytest.raises(RefusedError, match=f"400 .*{message}"):
         _top(zoo, np.array([row], dtype=np.float32))
 
 
@@ -194,21 +194,21 @@ def test_a_k_that_is_no_number_from_1_fails_the_load(zoo: ZooTriton, archives: P
 
 def test_what_is_made_is_the_same_anywhere_and_not_made_twice(archives: Path, tmp_path: Path) -> None:
     assert make_models(tmp_path) == "written"
-    made = files(tmp_path)
+    contents = files(tmp_path)
     assert make_models(tmp_path) == "up to date"
-    assert files(tmp_path) == made
-    committed = files(copy_committed(tmp_path / "committed"))
-    assert files(archives) == made | committed
+    assert files(tmp_path) == contents
+    committed_contents = files(copy_repository(tmp_path / "committed"))
+    assert files(archives) == contents | committed_contents
 
 
 def test_what_was_changed_or_left_over_is_made_again(tmp_path: Path) -> None:
     make_models(tmp_path)
-    made = files(tmp_path)
+    contents = files(tmp_path)
     (tmp_path / "sentences" / "sentence_pooling" / "1" / "model.py").write_text("changed")
     (tmp_path / "sentences" / "sentence_pooling" / "1" / "weights.bin").write_text("left over")
     (tmp_path / "resnet50" / "resnet50" / "1" / "model.onnx").write_bytes(b"")
     assert make_models(tmp_path) == "written"
-    assert files(tmp_path) == made
+    assert files(tmp_path) == contents
 
 
 def test_without_the_onnx_wheel_its_name_is_said_and_nothing_is_made(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_without_the_onnx_wheel_its_name_is_said_and_nothing_is_made(tmp_path: P
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
     command: list[str | Path] = [sys.executable, "-c", hide, EXAMPLE / "make_models.py", "--into", tmp_path]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr == "make_models: the graphs are not installed; run: pip install onnx\n"
+    process = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert process.stderr == "make_models: the graphs are not installed; run: pip install onnx\n"
     assert not list(tmp_path.iterdir())

@@ -63,20 +63,20 @@ def top_classes(clone: Clone, target: str) -> list[int]:
 
 def test_a_model_that_is_added_answers_without_a_deploy(clone: Clone) -> None:
     assert top_classes(clone, "top-classes-v1.tar.gz") == [1, 2, 0, 4, 3]
-    added = models(clone, "add", "top-classes", str(repository(clone, 2)))
-    assert added.stdout == f'added: callers of {ENDPOINT} pass TargetModel="top-classes-v2.tar.gz"\n', (
-        added.stderr
+    process = models(clone, "add", "top-classes", str(repository(clone, 2)))
+    assert process.stdout == f'added: callers of {ENDPOINT} pass TargetModel="top-classes-v2.tar.gz"\n', (
+        process.stderr
     )
     assert top_classes(clone, "top-classes-v2.tar.gz") == [1, 2]
-    again = models(clone, "add", "top-classes", "top-2")
-    assert again.stdout.startswith("already present: ")
+    second_process = models(clone, "add", "top-classes", "top-2")
+    assert second_process.stdout.startswith("already present: ")
 
 
 def test_what_is_there_is_not_overwritten(clone: Clone) -> None:
-    refused = models(clone, "add", "top-classes", str(repository(clone, 3)), "--version", "1")
-    assert refused.returncode == 1
-    assert "FL330: top-classes-v1.tar.gz of live-zoo has other content" in refused.stderr
-    assert "hint: leave out --version, or pass `--version 3`" in refused.stderr
+    refused_process = models(clone, "add", "top-classes", str(repository(clone, 3)), "--version", "1")
+    assert refused_process.returncode == 1
+    assert "FL330: top-classes-v1.tar.gz of live-zoo has other content" in refused_process.stderr
+    assert "hint: leave out --version, or pass `--version 3`" in refused_process.stderr
 
 
 def test_the_targets_are_listed_with_their_digests(clone: Clone) -> None:
@@ -91,18 +91,18 @@ def test_the_targets_are_listed_with_their_digests(clone: Clone) -> None:
 
 def test_a_removed_model_is_refused_by_an_instance_that_has_not_loaded_it(clone: Clone) -> None:
     models(clone, "add", "gone", str(repository(clone, 1)))
-    removed = models(clone, "rm", "gone-v1.tar.gz", "--yes")
-    assert removed.returncode == 0, removed.stderr
-    assert "may continue to serve it" in removed.stdout
+    removed_process = models(clone, "rm", "gone-v1.tar.gz", "--yes")
+    assert removed_process.returncode == 0, removed_process.stderr
+    assert "may continue to serve it" in removed_process.stdout
     with pytest.raises(InferenceError, match="gone-v1.tar.gz"):
         top_classes(clone, "gone-v1.tar.gz")
     assert "gone-v1.tar.gz" not in models(clone, "ls").stdout
 
 
 def test_a_model_that_the_spec_names_is_not_removed(clone: Clone) -> None:
-    refused = models(clone, "rm", "top-classes-v1.tar.gz", "--yes")
-    assert refused.returncode == 1
-    assert "FL331" in refused.stderr
+    refused_process = models(clone, "rm", "top-classes-v1.tar.gz", "--yes")
+    assert refused_process.returncode == 1
+    assert "FL331" in refused_process.stderr
     assert top_classes(clone, "top-classes-v1.tar.gz") == [1, 2, 0, 4, 3]
 
 
@@ -113,14 +113,14 @@ def test_a_model_is_not_removed_unless_that_is_confirmed(clone: Clone) -> None:
 
 
 def test_a_repository_that_is_not_there_is_named(clone: Clone) -> None:
-    refused = models(clone, "add", "nothing", "no/such/folder")
-    assert refused.returncode == 1
-    assert "no/such/folder does not exist" in refused.stderr
+    refused_process = models(clone, "add", "nothing", "no/such/folder")
+    assert refused_process.returncode == 1
+    assert "no/such/folder does not exist" in refused_process.stderr
 
 
 def test_an_endpoint_whose_archives_are_locked_is_refused_with_the_way(clone: Clone) -> None:
-    refused = clone.fleet("models", "ls", "model-zoo", "--env", "local")
-    assert refused.returncode == 1
-    assert "FL333" in refused.stderr
-    assert "model_specs/model-zoo.yaml" in refused.stderr
-    assert "`archive_set: live`" in refused.stderr
+    refused_process = clone.fleet("models", "ls", "model-zoo", "--env", "local")
+    assert refused_process.returncode == 1
+    assert "FL333" in refused_process.stderr
+    assert "model_specs/model-zoo.yaml" in refused_process.stderr
+    assert "`archive_set: live`" in refused_process.stderr

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.support.endpoint_ids import endpoint_id
-from tests.support.zoo import CONFIG, ENDPOINT, Zoo, all_at_once, times
+from tests.support.zoo import CONFIG, ENDPOINT, Zoo, call_in_parallel, times
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.supervisor import State
 from triton_fleet.spec.environment import LocalLimits
@@ -23,7 +23,7 @@ TWO_OF_64 = LocalLimits.model_validate({"model_memory": "230MiB"})
 
 
 @pytest.fixture(scope="module")
-def started(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zoo]:
+def started_zoo(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zoo]:
     zoo = Zoo(runtime, tmp_path_factory.mktemp("zoo"))
     zoo.start()
     yield zoo
@@ -31,14 +31,14 @@ def started(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def zoo(started: Zoo) -> Zoo:
+def zoo(started_zoo: Zoo) -> Zoo:
     """An endpoint without limits, whose counts begin anew."""
-    started.limits = LocalLimits()
-    started.recorded.clear()
-    return started
+    started_zoo.limits = LocalLimits()
+    started_zoo.metrics.clear()
+    return started_zoo
 
 
-def refused(zoo: Zoo, target: str) -> ClientError:
+def refusal_error(zoo: Zoo, target: str) -> ClientError:
     with pytest.raises(ClientError) as caught:
         zoo.call(target)
     return caught.value
@@ -47,7 +47,7 @@ def refused(zoo: Zoo, target: str) -> ClientError:
 def test_a_target_is_loaded_by_its_first_call_and_found_by_the_second(zoo: Zoo) -> None:
     zoo.upload("a.tar.gz", times(3))
     assert [zoo.call("a.tar.gz", 5.0), zoo.call("a.tar.gz", 7.0)] == [15.0, 21.0]
-    assert [value for name, value in zoo.recorded if name == "model_cache_hit"] == [0.0, 1.0]
+    assert [value for name, value in zoo.metrics if name == "model_cache_hit"] == [0.0, 1.0]
     assert zoo.states()["a.tar.gz"] == "loaded"
     for measure in ("model_downloading_time", "model_loading_time", "model_loading_wait_time"):
         assert zoo.count(measure) == 1
@@ -56,7 +56,7 @@ def test_a_target_is_loaded_by_its_first_call_and_found_by_the_second(zoo: Zoo) 
 
 def test_first_calls_at_one_time_load_their_target_once(zoo: Zoo) -> None:
     zoo.upload("once.tar.gz", times(2))
-    answers = all_at_once([lambda: zoo.call("once.tar.gz", 4.0)] * 20)
+    answers = call_in_parallel([lambda: zoo.call("once.tar.gz", 4.0)] * 20)
     assert answers == [8.0] * 20
     assert (zoo.count("model_downloading_time"), zoo.count("model_loading_time")) == (1, 1)
 
@@ -64,19 +64,19 @@ def test_first_calls_at_one_time_load_their_target_once(zoo: Zoo) -> None:
 def test_settings_for_a_gpu_are_rewritten_and_told(zoo: Zoo) -> None:
     zoo.upload("gpu.tar.gz", times(3))
     zoo.call("gpu.tar.gz")
-    told = [line for line in zoo.report()["differences"] if line.startswith("gpu.tar.gz: ")]
-    assert told == [
+    lines = [line for line in zoo.report()["differences"] if line.startswith("gpu.tar.gz: ")]
+    assert lines == [
         "gpu.tar.gz: times/config.pbtxt: instance_group { kind: KIND_GPU } -> instance_group { count: 1 kind: KIND_CPU }"
     ]
 
 
 def test_an_archive_that_is_uploaded_answers_without_a_deploy_and_one_that_is_deleted_stops(zoo: Zoo) -> None:
-    assert refused(zoo, "late-v1.tar.gz").response["Error"]["Code"] == "ValidationError"
+    assert refusal_error(zoo, "late-v1.tar.gz").response["Error"]["Code"] == "ValidationError"
     zoo.upload("late-v1.tar.gz", times(9))
     assert zoo.call("late-v1.tar.gz") == 9.0
     zoo.delete("late-v1.tar.gz")
-    said = refused(zoo, "late-v1.tar.gz").response["Error"]["Message"]
-    assert "endpoints/zoo/live/late-v1.tar.gz" in said
+    message = refusal_error(zoo, "late-v1.tar.gz").response["Error"]["Message"]
+    assert "endpoints/zoo/live/late-v1.tar.gz" in message
     zoo.upload("late-v1.tar.gz", times(10))
     assert zoo.call("late-v1.tar.gz") == 10.0
 
@@ -102,7 +102,7 @@ def test_what_was_evicted_from_memory_is_loaded_from_disk_again(zoo: Zoo) -> Non
     zoo.upload("other.tar.gz", times(5, megabytes=64))
     zoo.call("other.tar.gz")
     assert zoo.states()["again.tar.gz"] == "on disk"
-    zoo.recorded.clear()
+    zoo.metrics.clear()
     assert zoo.call("again.tar.gz") == 4.0
     assert (zoo.count("model_downloading_time"), zoo.count("model_loading_time")) == (0, 1)
 
@@ -110,9 +110,9 @@ def test_what_was_evicted_from_memory_is_loaded_from_disk_again(zoo: Zoo) -> Non
 def test_a_target_that_does_not_fit_even_alone_is_refused_with_its_size(zoo: Zoo) -> None:
     zoo.limits = LocalLimits.model_validate({"model_memory": "50MiB"})
     zoo.upload("huge.tar.gz", times(1, megabytes=64))
-    said = refused(zoo, "huge.tar.gz").response
-    assert said["OriginalStatusCode"] == 507  # type: ignore[typeddict-item]
-    assert "huge.tar.gz takes " in said["Error"]["Message"]
+    response = refusal_error(zoo, "huge.tar.gz").response
+    assert response["OriginalStatusCode"] == 507  # type: ignore[typeddict-item]
+    assert "huge.tar.gz takes " in response["Error"]["Message"]
     assert zoo.states()["huge.tar.gz"] == "on disk"
 
 
@@ -142,8 +142,8 @@ def test_when_the_disk_is_full_the_least_recently_used_archive_is_deleted(zoo: Z
         zoo.upload(f"disk{number}.tar.gz", times(number) | big)
     for number in (1, 2, 1, 3):
         assert zoo.call(f"disk{number}.tar.gz") == float(number)
-    held = {target for target in zoo.states() if target.startswith("disk")}
-    assert held == {"disk1.tar.gz", "disk3.tar.gz"}
+    targets = {target for target in zoo.states() if target.startswith("disk")}
+    assert targets == {"disk1.tar.gz", "disk3.tar.gz"}
     assert sum(model["disk"] for model in zoo.report()["models"]) <= 5 << 20
     assert zoo.call("disk2.tar.gz") == 2.0
 
@@ -164,7 +164,7 @@ def test_first_calls_of_five_targets_at_one_time_share_a_disk_for_two(zoo: Zoo) 
     big = {"times/1/ballast": "x" * (2 << 20)}
     for factor in range(2, 7):
         zoo.upload(f"shared{factor}.tar.gz", times(factor) | big)
-    answers = all_at_once([lambda f=2 + index % 5: zoo.call(f"shared{f}.tar.gz") for index in range(10)])
+    answers = call_in_parallel([lambda f=2 + index % 5: zoo.call(f"shared{f}.tar.gz") for index in range(10)])
     assert answers == [float(2 + index % 5) for index in range(10)]
 
 
@@ -173,11 +173,11 @@ def test_archives_of_a_triton_that_has_ended_make_room_on_the_disk(zoo: Zoo) -> 
     for name in ("before", "after"):
         zoo.upload(f"{name}.tar.gz", times(3) | big)
     zoo.call("before.tar.gz")
-    supervised, first = zoo.host._endpoints[endpoint_id(ENDPOINT)].triton, zoo.server
+    triton, first = zoo.host._endpoints[endpoint_id(ENDPOINT)].triton, zoo.server
     os.kill(first.process.pid, signal.SIGKILL)
     assert first.process.dead.wait(10)
-    assert supervised.wait_for(State.RESTARTING, 10) or zoo.server is not first
-    assert supervised.wait_for(State.READY, 30)
+    assert triton.wait_for(State.RESTARTING, 10) or zoo.server is not first
+    assert triton.wait_for(State.READY, 30)
     zoo.limits = LocalLimits.model_validate({"model_disk": "3MiB"})
     assert zoo.call("after.tar.gz") == 3.0
 
@@ -186,9 +186,11 @@ def test_200_calls_over_5_targets_with_room_for_2_all_get_the_right_answer(zoo: 
     zoo.limits = TWO_OF_64
     for factor in range(2, 7):
         zoo.upload(f"t{factor}.tar.gz", times(factor, megabytes=64))
-    wanted = [(2 + index % 5, float(index)) for index in range(200)]
-    answers = all_at_once([lambda f=factor, x=x: zoo.call(f"t{f}.tar.gz", x) for factor, x in wanted])
-    assert answers == [factor * x for factor, x in wanted]
+    expected_rows = [(2 + index % 5, float(index)) for index in range(200)]
+    answers = call_in_parallel(
+        [lambda f=factor, x=x: zoo.call(f"t{f}.tar.gz", x) for factor, x in expected_rows]
+    )
+    assert answers == [factor * x for factor, x in expected_rows]
     assert zoo.count("model_cache_hit") == 200
     assert len([target for target, state in zoo.states().items() if state == "loaded"]) <= 2
 

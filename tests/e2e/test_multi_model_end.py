@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tests.support.triton_models import all_gone, shared_memory
-from tests.support.zoo import Zoo, all_at_once, times
+from tests.support.triton_models import is_session_over, shared_memory
+from tests.support.zoo import Zoo, call_in_parallel, times
 from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
@@ -39,8 +39,8 @@ def test_the_end_under_load_keeps_no_call_waiting_and_leaves_nothing_behind(
             under_way.acquire()
         zoo.stop()
 
-    results = all_at_once([*(lambda f=2 + index % 3: call(f) for index in range(30)), end])
+    results = call_in_parallel([*(lambda f=2 + index % 3: call(f) for index in range(30)), end])
     assert results == [None] * 31
-    assert all_gone(process.pid)
+    assert is_session_over(process.pid)
     assert not shared_memory(process)
     assert not list((zoo.state.folder / "endpoints").glob("*/*"))

@@ -42,7 +42,7 @@ class TritonPythonModel:
         return np.array([[len(each[0])] for each in texts], dtype=np.int32)
 """
 REGION = "us-east-1"
-REMOVED = ("examples/", "locks/", "tests/", "benchmarks/")
+REMOVED_FOLDERS = ("examples/", "locks/", "tests/", "benchmarks/")
 """Folders that the owner of a clone may remove; the tests are about the examples."""
 ANSWER = '{"outputs": [{"name": "LENGTH", "shape": [2, 1], "datatype": "INT32", "data": [5, 5]}]}\n'
 
@@ -50,17 +50,17 @@ ANSWER = '{"outputs": [{"name": "LENGTH", "shape": [2, 1], "datatype": "INT32", 
 class Shell:
     """Commands in a folder, with an installed Python's programs first on PATH."""
 
-    made = tuple(f"--old-file={name}/.ready" for name in (".venv", ".venv-checkov", "node_modules"))
+    ready_options = tuple(f"--old-file={name}/.ready" for name in (".venv", ".venv-checkov", "node_modules"))
     """For make: what `make setup` makes exists."""
 
     def __init__(self, folder: Path, python: Path) -> None:
         self.folder, self._bin = folder, python.parent
 
     def run(self, *command: str, **settings: str) -> str:
-        """What a command prints; it must end with 0."""
+        """The output of a command; it must end with 0."""
         path = f"{self._bin}{os.pathsep}{os.environ['PATH']}"
         variables = {**os.environ, **settings, "PATH": path}
-        done = subprocess.run(
+        process = subprocess.run(
             [shutil.which(command[0], path=variables["PATH"]) or command[0], *command[1:]],
             cwd=self.folder,
             env=variables,
@@ -68,8 +68,8 @@ class Shell:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
 
     def set_up(self, target: str = "setup") -> str:
         """`make TARGET` after `make setup`, with what that installs from indexes there already."""
@@ -79,7 +79,7 @@ class Shell:
             (self.folder / "node_modules" / name).symlink_to(ROOT / "node_modules" / name)
         for name in (".venv", "node_modules"):
             (self.folder / name / ".ready").touch()
-        return self.run("make", "--no-print-directory", *self.made, target)
+        return self.run("make", "--no-print-directory", *self.ready_options, target)
 
     @contextmanager
     def endpoint(self) -> Iterator[None]:
@@ -97,13 +97,13 @@ class Shell:
 
     def lengths(self, fleet: Shell) -> list[int]:
         """Deploy the CDK app of this folder to a fleet's embedded AWS, and ask its endpoint."""
-        exported = re.findall(r"^export (\w+)=(.+)$", fleet.run("fleet", "local", "env"), re.MULTILINE)
-        aws = {name: "".join(shlex.split(value)) for name, value in exported}
+        matches = re.findall(r"^export (\w+)=(.+)$", fleet.run("fleet", "local", "env"), re.MULTILINE)
+        aws = {name: "".join(shlex.split(value)) for name, value in matches}
         session: Any = boto3.Session(
             aws["AWS_ACCESS_KEY_ID"], aws["AWS_SECRET_ACCESS_KEY"], region_name=REGION
         )
         s3, runtime = (
-            session.client(each, endpoint_url=aws["AWS_ENDPOINT_URL"]) for each in ("s3", "sagemaker-runtime")
+            session.client(text, endpoint_url=aws["AWS_ENDPOINT_URL"]) for text in ("s3", "sagemaker-runtime")
         )
         bucket = f"triton-fleet-local-123456789012-{REGION}"
         [archive] = s3.list_objects_v2(Bucket=bucket, Prefix="endpoints/length/")["Contents"]
@@ -118,7 +118,7 @@ class Shell:
         return list(output["data"])
 
     def answer(self) -> str:
-        """What the endpoint answers."""
+        """The endpoint's answer."""
         return self.run("fleet", "invoke", "length", "--input", 'TEXT=[["seven"], ["eight"]]')
 
 
@@ -148,15 +148,15 @@ def test_the_specs_of_a_new_fleet_are_checked_by_make(python: Path, tmp_path: Pa
     assert fleet.set_up("check").startswith("written: ")
     (fleet.folder / "model_specs/broken.yaml").write_text("endpoint: broken\n")
     with pytest.raises(AssertionError, match="FL111: the key `triton` is missing"):
-        fleet.run("make", *fleet.made, "check")
+        fleet.run("make", *fleet.ready_options, "check")
 
 
 @pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="a minute: FLEET_SLOW=1 runs it")
 def test_a_clone_without_the_examples_sets_up_gets_a_spec_and_answers(tmp_path: Path) -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in listed.splitlines():
+    output = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in output.splitlines():
         if (
-            not name.startswith(REMOVED)
+            not name.startswith(REMOVED_FOLDERS)
             and not fnmatch(name, "model_specs/*.yaml")
             and (ROOT / name).exists()
         ):

@@ -1,4 +1,4 @@
-"""What the fleet that serves needs outlives it, and nothing else of its stack fails while it is in progress.
+"""The needs of the fleet that serves outlive it, and nothing else of its stack fails while it is in progress.
 
 The embedded AWS deploys synthesised templates, in which something without effect stands for the custom resources.
 """
@@ -34,7 +34,7 @@ OTHER_IMAGE = OWN_IMAGE.replace("detector", "classifier")
 WITH_KEY = f"kms_key: {KEY}\n"
 OTHER_KEY = WITH_KEY.replace("key/1", "key/2")
 STREAMS = "container: {inference_type: generate_stream}\n"
-INVOKED = 'access: {invokers: ["arn:aws:iam::444455556666:role/search"]}\n'
+INVOKER_KEYS = 'access: {invokers: ["arn:aws:iam::444455556666:role/search"]}\n'
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ CHANGES = {
     "Triton's metrics are left out": Change("", "metrics: {triton: false}\n"),
     "the key is left out": Change(CAPTURE, CAPTURE, (WITH_KEY, "")),
     "another key": Change(CAPTURE, CAPTURE, (WITH_KEY, OTHER_KEY)),
-    "streams are left out": Change(STREAMS + INVOKED, INVOKED),
+    "streams are left out": Change(STREAMS + INVOKER_KEYS, INVOKER_KEYS),
     "all at once": Change(VPC + CAPTURE + OWN_IMAGE, OTHER_IMAGE, (WITH_KEY, OTHER_KEY)),
 }
 QUICK = ("a network is left out", "all at once")
@@ -91,11 +91,11 @@ class Account:
         self.folder.spec(keys, base=SPEC.replace("g5", "c5"))
         self.folder.lock()
         template = dict(templates(self.folder)[STACK].to_json())
-        for each in template["Resources"].values():
-            if each["Type"].startswith("Custom::"):
-                each["Type"], each["Properties"] = "AWS::CloudFormation::WaitConditionHandle", {}
-            if each["Type"] == "AWS::SageMaker::Model":
-                url = each["Properties"]["PrimaryContainer"]["ModelDataUrl"]
+        for resource in template["Resources"].values():
+            if resource["Type"].startswith("Custom::"):
+                resource["Type"], resource["Properties"] = "AWS::CloudFormation::WaitConditionHandle", {}
+            if resource["Type"] == "AWS::SageMaker::Model":
+                url = resource["Properties"]["PrimaryContainer"]["ModelDataUrl"]
                 bucket, _, key = url.removeprefix("s3://").partition("/")
                 client(self.aws, "s3").put_object(Bucket=bucket, Key=key, Body=b"archive")
         return template
@@ -104,14 +104,20 @@ class Account:
         """The status of its stack, which is made or updated."""
         body = dict(template)
         resources = body.pop("Resources")
-        known = {each["StackName"] for each in self.stacks.api.describe_stacks()["Stacks"]}
-        return (self.stacks.update if STACK in known else self.stacks.create)(STACK, resources, **body)
+        known_stack_names = {stack["StackName"] for stack in self.stacks.api.describe_stacks()["Stacks"]}
+        return (self.stacks.update if STACK in known_stack_names else self.stacks.create)(
+            STACK, resources, **body
+        )
 
-    def granted(self) -> set[str]:
+    def permissions(self) -> set[str]:
         """The statements of all roles of the stack, as IAM has them."""
         iam = client(self.aws, "iam")
         resources = self.stacks.api.describe_stack_resources(StackName=STACK)["StackResources"]
-        roles = [each["PhysicalResourceId"] for each in resources if each["ResourceType"] == "AWS::IAM::Role"]
+        roles = [
+            resource["PhysicalResourceId"]
+            for resource in resources
+            if resource["ResourceType"] == "AWS::IAM::Role"
+        ]
         return {
             json.dumps(statement, sort_keys=True)
             for role in roles
@@ -121,26 +127,27 @@ class Account:
             ]
         }
 
-    def granted_while_serving(self, template: dict[str, Any]) -> tuple[str, list[set[str]]]:
+    def permissions_at_service(self, template: dict[str, Any]) -> tuple[str, list[set[str]]]:
         """The status after a deploy, and what was granted each time that the endpoint was updated."""
-        seen: list[set[str]] = []
-        self.host.while_serving = lambda: seen.append(self.granted())
+        names: list[set[str]] = []
+        self.host.serving_hook = lambda: names.append(self.permissions())
         try:
-            return self.deploy(template), seen
+            return self.deploy(template), names
         finally:
-            self.host.while_serving = None
+            self.host.serving_hook = None
 
 
 @pytest.fixture(scope="module")
 def account(
-    running: tuple[EmbeddedAws, RecordingHost], tmp_path_factory: pytest.TempPathFactory
+    aws_and_host: tuple[EmbeddedAws, RecordingHost], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Account]:
-    aws, host = running
+    aws, host = aws_and_host
     yield Account(aws, host, FleetFolder(tmp_path_factory.mktemp("fleet")))
 
 
 @pytest.mark.parametrize(
-    "title", [pytest.param(each, marks=() if each in QUICK else pytest.mark.nightly) for each in CHANGES]
+    "title",
+    [pytest.param(change, marks=() if change in QUICK else pytest.mark.nightly) for change in CHANGES],
 )
 def test_the_old_fleet_and_the_new_one_may_do_what_they_need_until_the_update_is_over(
     account: Account, title: str
@@ -151,9 +158,9 @@ def test_the_old_fleet_and_the_new_one_may_do_what_they_need_until_the_update_is
         for keys, environment in zip((change.before, change.after), change.environments, strict=True)
     )
     assert account.deploy(before) in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
-    old = account.granted()
-    status, meanwhile = account.granted_while_serving(after)
-    new = account.granted()
+    old = account.permissions()
+    status, meanwhile = account.permissions_at_service(after)
+    new = account.permissions()
     assert status == "UPDATE_COMPLETE"
     assert old != new
     assert meanwhile == [old | new]
@@ -162,27 +169,30 @@ def test_the_old_fleet_and_the_new_one_may_do_what_they_need_until_the_update_is
 def test_an_update_that_is_rolled_back_leaves_the_permissions_as_they_were(account: Account) -> None:
     before, after = account.template(VPC + CAPTURE), account.template(OTHER_VPC)
     account.deploy(before)
-    old = account.granted()
+    old = account.permissions()
     break_resource(after, "Check")
-    status, (update, rollback) = account.granted_while_serving(after)
+    status, (update, rollback) = account.permissions_at_service(after)
     assert status == "UPDATE_ROLLBACK_COMPLETE"
     assert update == rollback > old
-    assert account.granted() == old
+    assert account.permissions() == old
 
 
 @pytest.mark.parametrize("part", ["Alarms", "Dashboard", "Queries", "Invoker"])
 def test_what_fails_beside_the_endpoint_leaves_none_in_progress(account: Account, part: str) -> None:
-    before, after = account.template(f"environment: {{PART: {part}}}\n"), account.template(INVOKED + CAPTURE)
+    before, after = (
+        account.template(f"environment: {{PART: {part}}}\n"),
+        account.template(INVOKER_KEYS + CAPTURE),
+    )
     account.deploy(before)
     break_resource(after, part)
-    assert account.granted_while_serving(after) == ("UPDATE_ROLLBACK_COMPLETE", [])
+    assert account.permissions_at_service(after) == ("UPDATE_ROLLBACK_COMPLETE", [])
     operation: list[tuple[str, str]] = []
     for id, status, reason in account.stacks.events(STACK):
         operation = [] if reason == "User Initiated" else [*operation, (id, status)]
-    assert not [each for each in operation if each[0].startswith("Endpoint")]
+    assert not [item for item in operation if item[0].startswith("Endpoint")]
 
 
 def break_resource(template: dict[str, Any], part: str) -> None:
     """Let the last resource whose logical id begins so fail; it needs what it needed."""
-    *_, id = [each for each in template["Resources"] if each.startswith(part)]
+    *_, id = [resource for resource in template["Resources"] if resource.startswith(part)]
     template["Resources"][id] |= {"Type": "AWS::SageMaker::Model", "Properties": absent_model()["Properties"]}

@@ -36,7 +36,7 @@ ROOTS = {
     "triton_endpoints": "constructs",
 }
 """The source roots of the import packages."""
-nightly = pytest.mark.nightly
+nightly_mark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +53,9 @@ def python(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def contents(wheels: Path) -> Mapping[str, list[str]]:
     """The files in each wheel but its metadata, by the name of the distribution."""
     return {
-        each.name: [name for name in zipfile.ZipFile(file).namelist() if ".dist-info/" not in name]
-        for each in DISTRIBUTIONS
-        for file in wheels.glob(f"{each.stem}-*.whl")
+        distribution.name: [name for name in zipfile.ZipFile(file).namelist() if ".dist-info/" not in name]
+        for distribution in DISTRIBUTIONS
+        for file in wheels.glob(f"{distribution.stem}-*.whl")
     }
 
 
@@ -63,9 +63,9 @@ def project(folder: str) -> Any:
     return tomllib.loads((ROOT / folder / "pyproject.toml").read_text())
 
 
-def tracked() -> list[str]:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [name for name in listed.splitlines() if (ROOT / name).exists()]
+def tracked_paths() -> list[str]:
+    output = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in output.splitlines() if (ROOT / name).exists()]
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_fleet(tmp_path_factory.mktemp("fleet"))
 
 
-@nightly
+@nightly_mark
 def test_two_builds_give_the_same_bytes_also_from_the_archive_of_sources(
     wheels: Path, tmp_path: Path
 ) -> None:
@@ -83,46 +83,48 @@ def test_two_builds_give_the_same_bytes_also_from_the_archive_of_sources(
     with tarfile.open(first) as sdist:
         sdist.extractall(tmp_path / "sources", filter="data")
     [sources] = (tmp_path / "sources").iterdir()
-    again = build_wheels(tmp_path / "again", source=sources)
-    for each in wheels.iterdir():
-        assert (again / each.name).read_bytes() == each.read_bytes(), each.name
+    second_path = build_wheels(tmp_path / "again", source=sources)
+    for path in wheels.iterdir():
+        assert (second_path / path.name).read_bytes() == path.read_bytes(), path.name
 
 
 def test_an_import_package_is_in_one_distribution_and_no_other_name_is_installed(
     contents: Mapping[str, list[str]],
 ) -> None:
-    installed = {name: {file.partition("/")[0] for file in files} for name, files in contents.items()}
-    assert installed == PACKAGES
+    installed_folders = {name: {file.partition("/")[0] for file in files} for name, files in contents.items()}
+    assert installed_folders == PACKAGES
     assert set(Counter(file for files in contents.values() for file in files).values()) == {1}
 
 
 def test_the_wheels_hold_each_file_of_the_packages_and_what_is_read_beside_them(
     contents: Mapping[str, list[str]],
 ) -> None:
-    files = tracked()
-    expected = {
+    files = tracked_paths()
+    expected_value = {
         Path(name).relative_to(root).as_posix()
         for package, root in ROOTS.items()
         for name in files
         if Path(name).is_relative_to(Path(root) / package)
     }
-    for each in DISTRIBUTIONS:
-        forced = project(each.folder)["tool"]["hatch"]["build"]["targets"]["wheel"].get("force-include", {})
-        for source, place in forced.items():
-            start = os.path.normpath(Path(each.folder) / source)
-            expected |= {
+    for distribution in DISTRIBUTIONS:
+        forced_files = project(distribution.folder)["tool"]["hatch"]["build"]["targets"]["wheel"].get(
+            "force-include", {}
+        )
+        for source, place in forced_files.items():
+            start = os.path.normpath(Path(distribution.folder) / source)
+            expected_value |= {
                 place + name.removeprefix(start)
                 for name in files
                 if name == start or name.startswith(f"{start}/")
             }
-    assert {file for names in contents.values() for file in names} == expected
+    assert {file for names in contents.values() for file in names} == expected_value
 
 
-@nightly
+@nightly_mark
 def test_the_sdist_holds_files_of_git_alone(tmp_path: Path) -> None:
     with tarfile.open(build(tmp_path, "sdist")) as sdist:
         names = {member.name.partition("/")[2] for member in sdist.getmembers() if not member.isdir()}
-    assert names - set(tracked()) == {"PKG-INFO"}
+    assert names - set(tracked_paths()) == {"PKG-INFO"}
 
 
 def test_each_package_is_typed_and_each_wheel_has_the_licence(
@@ -138,36 +140,44 @@ def test_each_package_is_typed_and_each_wheel_has_the_licence(
 
 
 def test_all_distributions_have_one_version_and_pin_each_other_to_it() -> None:
-    texts = [(ROOT / each.folder / "pyproject.toml").read_text() for each in DISTRIBUTIONS]
-    assert [tomllib.loads(text)["project"]["name"] for text in texts] == [each.name for each in DISTRIBUTIONS]
+    texts = [(ROOT / distribution.folder / "pyproject.toml").read_text() for distribution in DISTRIBUTIONS]
+    assert [tomllib.loads(text)["project"]["name"] for text in texts] == [
+        distribution.name for distribution in DISTRIBUTIONS
+    ]
     assert {tomllib.loads(text)["project"]["version"] for text in texts} == {VERSION}
     pins = re.findall(r'"(triton-(?:fleet|endpoints)[\w-]*(?:\[\w+\])?)==([^"]+)"', "".join(texts))
     assert {version for _, version in pins} == {VERSION}
-    assert {name for name, _ in pins} == {each.name for each in DISTRIBUTIONS}
+    assert {name for name, _ in pins} == {distribution.name for distribution in DISTRIBUTIONS}
 
 
 def test_their_dependencies_are_those_of_requirements_in_within_bounds() -> None:
-    own = {each.name for each in DISTRIBUTIONS}
-    listed = [
+    own = {distribution.name for distribution in DISTRIBUTIONS}
+    dependencies = [
         *project("")["project"]["dependencies"],
         *project("")["project"]["optional-dependencies"]["deploy"],
     ]
-    listed += [line for each in ("constructs", "client") for line in project(each)["project"]["dependencies"]]
-    named = {
+    dependencies += [
+        line for text in ("constructs", "client") for line in project(text)["project"]["dependencies"]
+    ]
+    named_names = {
         _name(line) for line in (ROOT / "requirements.in").read_text().splitlines() if line[:1].isalpha()
     }
-    assert {_name(each) for each in listed} - own == named
-    unbounded = [each for each in listed if "<" not in each and not each.startswith(("tzdata", "triton-"))]
-    assert unbounded == []
+    assert {_name(dependency) for dependency in dependencies} - own == named_names
+    unbounded_dependencies = [
+        dependency
+        for dependency in dependencies
+        if "<" not in dependency and not dependency.startswith(("tzdata", "triton-"))
+    ]
+    assert unbounded_dependencies == []
     assert requires("triton-fleet") is not None
 
 
-@nightly
+@nightly_mark
 def test_the_installed_command_tells_its_version(python: Path) -> None:
     assert _run(python.with_name("fleet"), "--version").stdout == f"fleet {VERSION}\n"
 
 
-@nightly
+@nightly_mark
 @pytest.mark.parametrize(
     "environment", ["dev", "staging", "prod"] if "FLEET_SLOW" in os.environ else ["prod"]
 )
@@ -175,18 +185,18 @@ def test_the_wheel_synthesises_the_bytes_that_the_clone_synthesises(
     python: Path, folder: Path, tmp_path: Path, environment: str
 ) -> None:
     clone = Path(sys.executable)
-    made = {
-        each: _templates(each, folder, environment, tmp_path / each.parent.parent.name)
-        for each in (python, clone)
+    contents = {
+        item: _templates(item, folder, environment, tmp_path / item.parent.parent.name)
+        for item in (python, clone)
     }
-    assert made[python] == made[clone]
+    assert contents[python] == contents[clone]
     endpoints = list((folder / "locks" / environment).glob("*.lock.yaml"))
-    assert len(made[python]) == len(endpoints) + 1
+    assert len(contents[python]) == len(endpoints) + 1
 
 
 def _templates(python: Path, folder: Path, environment: str, output: Path) -> dict[str, bytes]:
-    done = synth(output, environment, validates=False, python=python, root=folder)
-    assert done.returncode == 0, done.stderr
+    process = synth(output, environment, validates=False, python=python, root=folder)
+    assert process.returncode == 0, process.stderr
     return {file.name: file.read_bytes() for file in output.glob("*.template.json")}
 
 

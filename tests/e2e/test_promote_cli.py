@@ -20,7 +20,7 @@ import pytest
 from tests.support.embedded_keys import PROFILE_KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
+from tests.support.kills import KILLS, Tally, Victims, has_died, kill_after, kills, needs_kills
 from tests.support.promotion import ENDPOINT, PLACES, Promotion
 from tests.support.promotion_images import PromotedImages
 from tests.support.running_aws import running_aws
@@ -75,17 +75,17 @@ def test_the_archive_and_the_lock_are_promoted_and_what_to_do_next_is_said(
     promotion: Promotion, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("uploaded sentences/sentences: ")
-    assert said[1].startswith("copied 1 archive, ")
-    assert said[2:] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("uploaded sentences/sentences: ")
+    assert lines[1].startswith("copied 1 archive, ")
+    assert lines[2:] == [
         "wrote locks/prod/sentences.lock.yaml",
         "review and commit it, then run `fleet deploy --env prod sentences`",
     ]
-    tested, promoted = (
+    lock, promoted_lock = (
         load_lock(promotion.folder.root / f"locks/{name}/sentences.lock.yaml") for name in ("staging", "prod")
     )
-    assert promoted.archives == tested.archives
+    assert promoted_lock.archives == lock.archives
     assert len(promotion.keys("prod", "archives/")) == 1
 
 
@@ -109,9 +109,9 @@ def test_the_image_that_was_built_is_promoted_with_the_archive(
     promotion.sagemaker.delete_endpoint(EndpointName=ENDPOINT)
     promotion.test()
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
-    said = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("uploaded sentences, layer ") for line in said) == 3
-    assert any(line.startswith("copied 1 image, ") for line in said)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("uploaded sentences, layer ") for line in lines) == 3
+    assert any(line.startswith("copied 1 image, ") for line in lines)
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
     assert "copied nothing: 1 image already present" in capsys.readouterr().out
     assert list(images.tags()) == [digest]
@@ -124,8 +124,8 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
     environment.write_text(f"{environment.read_text()}promoted_from: staging\n")
     promotion.folder.spec("overrides: {prod: {instance: {count: 2}}}\n")
     run("--to", "prod", *PROFILES, "sentences")
-    said = capsys.readouterr().out.splitlines()
-    assert said[2:] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:] == [
         "sentences: prod differs from staging on purpose: `instance.count`: 1 → 2",
         "wrote locks/prod/sentences.spec.yaml",
         "wrote locks/prod/sentences.lock.yaml",
@@ -149,17 +149,17 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
 
     monkeypatch.setenv("AWS_PROFILE", "prod")
     app(["rollback", "sentences", "--env", "prod"], standalone_mode=False)
-    said = capsys.readouterr().out.splitlines()
-    assert said[1:] == [
+    said_lines = capsys.readouterr().out.splitlines()
+    assert said_lines[1:] == [
         "wrote locks/prod/sentences.lock.yaml",
         "review and commit, then run `fleet deploy --env prod sentences`",
     ]
     assert load_lock(file) == lock
 
     for _ in range(2):
-        with pytest.raises((CannotRunError, FindingsError)) as refused:
+        with pytest.raises((CannotRunError, FindingsError)) as refusal:
             app(["rollback", "sentences", "--env", "prod", "--deploy"], standalone_mode=False)
-        assert "FL527" not in str(refused.value)
+        assert "FL527" not in str(refusal.value)
         assert capsys.readouterr().out.startswith("sentences in prod is already restored to ")
         assert load_lock(file) == lock
     environment.write_text(f"{environment.read_text()}tags: {{edited: later}}\n")
@@ -188,49 +188,49 @@ def test_an_environment_is_not_promoted_to_itself(promotion: Promotion) -> None:
 @needs_kills
 def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promotion: Promotion) -> None:
     tally, start = Tally(), time.monotonic()
-    before = finished(promotion)
+    before = finish_promotion(promotion)
     seconds, files = time.monotonic() - start, files_of(promotion)
-    for number, kill in enumerate(kills([Victims.ALL])):
+    for number, kill in enumerate(kills([Victims.WHOLE_GROUP])):
         publish_another(promotion, f"x = {number + 2}")
-        process = started()
+        process = start_promotion()
         kill_after(process, kill.share * seconds, kill.victims)
-        tally.ended_before += not was_killed(process)
-        left = whole_lock(promotion, "prod")
-        after = finished(promotion)
-        tally.continued += 1
+        tally.ended_before += not has_died(process)
+        remaining_lock = whole_lock(promotion, "prod")
+        after = finish_promotion(promotion)
+        tally.continuations += 1
         assert after.archives == whole_lock(promotion, "staging").archives, kill
-        assert left in (before, after), kill
+        assert remaining_lock in (before, after), kill
         assert files_of(promotion) == files, kill
         before = after
     print(tally)
-    assert tally.continued == KILLS
+    assert tally.continuations == KILLS
 
 
 @needs_kills
 def test_a_rollback_that_was_killed_at_any_moment_is_finished_by_the_next(promotion: Promotion) -> None:
     environment = promotion.folder.root / "environments/prod.yaml"
     environment.write_text(f"{environment.read_text()}promoted_from: staging\n")
-    finished(promotion)
+    finish_promotion(promotion)
     repository = GitRepository.around(promotion.folder.root)
     earlier = whole_lock(promotion, "prod")
     promotion.folder.spec("overrides: {prod: {instance: {count: 2}}}\n")
     publish_another(promotion, "x = 2")
-    finished(promotion)
+    finish_promotion(promotion)
     repository.commit()
     start = time.monotonic()
     assert rolled_back(promotion) == earlier
     seconds, tally, files = time.monotonic() - start, Tally(), files_of(promotion)
-    for kill in kills([Victims.ALL]):
+    for kill in kills([Victims.WHOLE_GROUP]):
         repository.git("checkout", "--quiet", "HEAD", "--", "locks")
-        process = started(*ROLLBACK)
+        process = start_promotion(*ROLLBACK)
         kill_after(process, kill.share * seconds, kill.victims)
-        tally.ended_before += not was_killed(process)
+        tally.ended_before += not has_died(process)
         assert rolled_back(promotion) == earlier, kill
         assert rolled_back(promotion) == earlier, kill
-        tally.continued += 1
+        tally.continuations += 1
         assert files_of(promotion) == files, kill
     print(tally)
-    assert tally.continued == KILLS
+    assert tally.continuations == KILLS
 
 
 def publish_another(promotion: Promotion, code: str) -> None:
@@ -246,7 +246,7 @@ PROMOTION = ("promote", "--from", "staging", "--to", "prod", "sentences", *PROFI
 ROLLBACK = ("rollback", "sentences", "--env", "prod", "--profile", "prod")
 
 
-def started(*command: str) -> subprocess.Popen[str]:
+def start_promotion(*command: str) -> subprocess.Popen[str]:
     """`fleet promote`, or another command, in the background; it says everything on its output."""
     fleet = str(Path(sys.executable).parent / "fleet")
     return subprocess.Popen(
@@ -258,7 +258,7 @@ def started(*command: str) -> subprocess.Popen[str]:
     )
 
 
-def finished(promotion: Promotion) -> Lock:
+def finish_promotion(promotion: Promotion) -> Lock:
     """`fleet promote` to its end; the lock that it leaves."""
     return lock_after(promotion, *PROMOTION)
 
@@ -270,10 +270,10 @@ def rolled_back(promotion: Promotion) -> Lock:
 
 def lock_after(promotion: Promotion, *command: str) -> Lock:
     """A command to its end; the lock that it leaves in prod."""
-    process = started(*command)
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, said
-    assert "Traceback" not in said, said
+    process = start_promotion(*command)
+    text, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, text
+    assert "Traceback" not in text, text
     return whole_lock(promotion, "prod")
 
 
@@ -290,4 +290,4 @@ def whole_lock(promotion: Promotion, environment: str) -> Lock:
 def files_of(promotion: Promotion) -> set[str]:
     """All that lies in the fleet's folder."""
     root = promotion.folder.root
-    return {str(each.relative_to(root)) for each in root.rglob("*") if each.is_file()}
+    return {str(file.relative_to(root)) for file in root.rglob("*") if file.is_file()}

@@ -1,4 +1,4 @@
-"""What a release publishes, and the workflow that does."""
+"""The files that a release publishes, and the workflow that does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PERMISSIONS = {
         "publish": {"id-token": "write"},
     },
 }
-PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+PINNED_ACTION = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
@@ -35,9 +35,9 @@ def release(*options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.nightly
 def test_a_trial_builds_all_wheels_and_one_archive_and_lists_their_digests(tmp_path: Path) -> None:
-    done = release("--into", str(tmp_path / "dist"))
-    assert (done.returncode, done.stderr) == (0, "")
-    files = [line.split()[1] for line in done.stdout.splitlines()]
+    process = release("--into", str(tmp_path / "dist"))
+    assert (process.returncode, process.stderr) == (0, "")
+    files = [line.split()[1] for line in process.stdout.splitlines()]
     assert files == [
         f"triton_endpoints-{VERSION}-py3-none-any.whl",
         f"triton_fleet-{VERSION}-py3-none-any.whl",
@@ -49,17 +49,17 @@ def test_a_trial_builds_all_wheels_and_one_archive_and_lists_their_digests(tmp_p
 
 
 def test_a_tag_of_another_version_or_without_a_changelog_builds_nothing(tmp_path: Path) -> None:
-    done = release("--into", str(tmp_path / "dist"), "--tag", "v99.0.0")
-    assert (done.returncode, (tmp_path / "dist").exists()) == (1, False)
-    assert f"release: the tag is v99.0.0, and pyproject.toml has the version {VERSION}\n" in done.stderr
+    process = release("--into", str(tmp_path / "dist"), "--tag", "v99.0.0")
+    assert (process.returncode, (tmp_path / "dist").exists()) == (1, False)
+    assert f"release: the tag is v99.0.0, and pyproject.toml has the version {VERSION}\n" in process.stderr
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
 def test_each_action_is_pinned_by_its_commit_and_no_job_may_more_than_it_needs(workflow: Path) -> None:
     text = workflow.read_text()
-    used = [line.strip().removeprefix("- ") for line in text.splitlines() if "uses:" in line]
-    assert used
-    assert [line for line in used if not PINNED.fullmatch(line)] == []
+    texts = [line.strip().removeprefix("- ") for line in text.splitlines() if "uses:" in line]
+    assert texts
+    assert [line for line in texts if not PINNED_ACTION.fullmatch(line)] == []
     content: Any = yaml.safe_load(text)
     assert content["permissions"] == {}
     assert {name: job["permissions"] for name, job in content["jobs"].items()} == PERMISSIONS[workflow.name]

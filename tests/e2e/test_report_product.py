@@ -31,12 +31,12 @@ class Clone:
     def __init__(self, folder: Path, product: str = ".") -> None:
         self.root, self.python = folder / "clone", folder / "venv/bin/python"
         for parts, place in ((PRODUCT, self.root / product), (SYNTHESIS_INPUTS, self.root)):
-            for each in parts:
-                if (ROOT / each).is_dir():
-                    ignored = shutil.ignore_patterns("__pycache__")
-                    shutil.copytree(ROOT / each, place / each, ignore=ignored)
-                elif (ROOT / each).is_file():
-                    shutil.copy(ROOT / each, place)
+            for part in parts:
+                if (ROOT / part).is_dir():
+                    ignore_patterns = shutil.ignore_patterns("__pycache__")
+                    shutil.copytree(ROOT / part, place / part, ignore=ignore_patterns)
+                elif (ROOT / part).is_file():
+                    shutil.copy(ROOT / part, place)
         if product != ".":
             shutil.copy(ROOT / "cdk.json", self.root / product)
         for file in [*self.root.glob("model_specs/*.yaml"), *self.root.glob("locks/*/*.yaml")]:
@@ -45,8 +45,8 @@ class Clone:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
         [site] = (folder / "venv").glob("lib/python*/site-packages")
         sources = (
-            self.root / product / each
-            for each in (".", "client", "constructs", "containers/shared", "emulator", "stacks")
+            self.root / product / text
+            for text in (".", "client", "constructs", "containers/shared", "emulator", "stacks")
         )
         (site / "clone.pth").write_text("\n".join(map(str, (*sources, sysconfig.get_path("purelib")))))
         self.repository = GitRepository.around(self.root)
@@ -60,9 +60,9 @@ class Clone:
     def report(self, *options: str, base: str = "main") -> str:
         arguments = ("report", "--base", base, "--env", "staging", *options)
         command = [str(self.python), "-P", "-c", RUN, *arguments]
-        done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        process = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
 
 @pytest.fixture(scope="module")
@@ -71,37 +71,37 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 
 
 @pytest.fixture(scope="module")
-def found(clone: Clone) -> Any:
+def product_report(clone: Clone) -> Any:
     clone.edit("constructs/triton_endpoints/endpoint/model.py", "image=endpoint.image.uri", 'image="other:1"')
     clone.edit(f"model_specs/{ENDPOINT}.yaml", "max: 4", "max: 6")
     return json.loads(clone.report("--format", "json"))
 
 
-def test_a_change_of_the_product_is_no_change_of_the_endpoint(found: Any) -> None:
-    [staging] = found["environments"]
+def test_a_change_of_the_product_is_no_change_of_the_endpoint(product_report: Any) -> None:
+    [staging] = product_report["environments"]
     [endpoint] = staging["endpoints"]
     assert (endpoint["effect"], endpoint["changes"]) == ("in place", ["scaling.max 4 → 6"])
 
 
-def test_it_has_the_stacks_that_it_changes_by_itself(found: Any) -> None:
-    product = found["product"]
+def test_it_has_the_stacks_that_it_changes_by_itself(product_report: Any) -> None:
+    product = product_report["product"]
     assert (product["after"], product["problem"]) == ("the work tree", None)
     [stack] = product["stacks"]
     assert (stack["environment"], stack["stack"]) == ("staging", ENDPOINT)
-    assert {each["type"]: each["effect"] for each in stack["resources"]}[
+    assert {resource["type"]: resource["effect"] for resource in stack["resources"]}[
         "AWS::SageMaker::Model"
     ] == "replaced"
 
 
 def test_a_base_whose_product_cannot_synthesise_is_named_and_the_rest_is_reported(
-    clone: Clone, found: Any
+    clone: Clone, product_report: Any
 ) -> None:
     parts = "constructs/triton_endpoints/endpoint/model.py", "from constructs import Construct\n"
-    broken = f"{parts[1]}raise RuntimeError('no such product')\n"
-    clone.edit(*parts, broken)
+    broken_text = f"{parts[1]}raise RuntimeError('no such product')\n"
+    clone.edit(*parts, broken_text)
     clone.repository.commit()
     clone.repository.git("branch", "broken")
-    clone.edit(parts[0], broken, parts[1])
+    clone.edit(parts[0], broken_text, parts[1])
     clone.edit(f"model_specs/{ENDPOINT}.yaml", "max: 6", "max: 5")
     text = clone.report(base="broken")
     assert "cannot be compared: RuntimeError: no such product" in text
@@ -129,8 +129,10 @@ def test_the_wheel_that_the_base_has_is_installed_by_its_hash_and_compared(tmp_p
         "./vendor/triton_fleet-0.0.2-py3-none-any.whl (sha256 000000000000)",
         None,
     )
-    removed = {
-        each["stack"]: [one["type"] for one in each["resources"] if one["effect"] == "removed"]
-        for each in product["stacks"]
+    removed_endpoints = {
+        stack["stack"]: [
+            resource["type"] for resource in stack["resources"] if resource["effect"] == "removed"
+        ]
+        for stack in product["stacks"]
     }
-    assert removed == {ENDPOINT: ["AWS::SQS::Queue"], "the shared stack": ["AWS::SQS::Queue"]}
+    assert removed_endpoints == {ENDPOINT: ["AWS::SQS::Queue"], "the shared stack": ["AWS::SQS::Queue"]}

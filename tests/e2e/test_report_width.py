@@ -60,7 +60,7 @@ def test_all_columns_are_inside_and_the_letters_of_charts_are_as_high_as_small_p
     )
     title = re.search(r"<title>(.*?)</title>", browser.load(file, width).dom)
     assert title
-    found: dict[str, Any] = json.loads(title[1])
-    assert found["page"] <= found["screen"]
-    assert found["right"] <= found["screen"]
-    assert found["lowest"] >= 12
+    document: dict[str, Any] = json.loads(title[1])
+    assert document["page"] <= document["screen"]
+    assert document["right"] <= document["screen"]
+    assert document["lowest"] >= 12

@@ -44,8 +44,8 @@ def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
     assert clone.fleet("local", "down").returncode == 0
 
 
-def computed(images: Array) -> Array:
-    """What torch computes, without Triton."""
+def compute_scores(images: Array) -> Array:
+    """The scores that torch computes, without Triton."""
     with torch.inference_mode():
         answer: Array = torch.jit.load(str(MODEL))(torch.from_numpy(images)).numpy()
     return answer
@@ -61,7 +61,7 @@ def test_it_answers_json_as_the_source_sends_it(clone: Clone) -> None:
     )
     (output,) = json.loads(answer["Body"].read())["outputs"]
     assert (output["name"], output["datatype"], output["shape"]) == ("OUTPUT__0", "FP32", [1, 1000])
-    assert np.abs(np.array(output["data"]) - computed(IMAGES[:1])[0]).max() < TOLERANCE
+    assert np.abs(np.array(output["data"]) - compute_scores(IMAGES[:1])[0]).max() < TOLERANCE
 
 
 def test_it_answers_a_batch_in_binary_and_refuses_one_that_is_larger_than_the_configuration_says(
@@ -69,7 +69,7 @@ def test_it_answers_a_batch_in_binary_and_refuses_one_that_is_larger_than_the_co
 ) -> None:
     endpoint = TritonEndpoint(ENDPOINT, client=clone.client("sagemaker-runtime"))
     answer = endpoint.infer({"INPUT__0": IMAGES}, target=TARGET)["OUTPUT__0"]
-    assert np.abs(answer - computed(IMAGES)).max() < TOLERANCE
+    assert np.abs(answer - compute_scores(IMAGES)).max() < TOLERANCE
     many = np.zeros((129, 3, 224, 224), np.float32)[:, :, :1, :1]
     with pytest.raises(InferenceError, match="batch-size must be <= 128"):
         endpoint.infer({"INPUT__0": many}, target=TARGET)
@@ -77,24 +77,26 @@ def test_it_answers_a_batch_in_binary_and_refuses_one_that_is_larger_than_the_co
 
 def test_the_specs_sample_is_what_torch_computes() -> None:
     (sample,) = open_project(ROOT, "dev", [ENDPOINT]).load(ENDPOINT).spec.samples
-    wanted = computed(np.full((1, 3, 224, 224), 0.5, np.float32))[0, :4]
-    assert sample.outputs["OUTPUT__0"].first == pytest.approx(wanted.tolist(), abs=5e-5)
+    expected_values = compute_scores(np.full((1, 3, 224, 224), 0.5, np.float32))[0, :4]
+    assert sample.outputs["OUTPUT__0"].first == pytest.approx(expected_values.tolist(), abs=5e-5)
 
 
 def test_status_and_tritons_log_call_the_stand_in_one(clone: Clone) -> None:
-    said = "a stand-in for PyTorch's backend runs the TorchScript model, on the CPU"
-    assert f"{TARGET}: resnet/config.pbtxt: {said}" in clone.fleet("local", "status").stdout
+    text = "a stand-in for PyTorch's backend runs the TorchScript model, on the CPU"
+    assert f"{TARGET}: resnet/config.pbtxt: {text}" in clone.fleet("local", "status").stdout
     log = clone.fleet("local", "logs", ENDPOINT).stdout
     assert f"stand-in for PyTorch's backend: torch {torch.__version__} computes model '{TARGET}'" in log
     assert "without effect here: ENABLE_CACHE_CLEANING (the cache is of a GPU's memory)" in log
 
 
 def test_the_model_that_is_shipped_is_what_its_script_makes(tmp_path: Path) -> None:
-    made = tmp_path / "model.pt"
+    folder = tmp_path / "model.pt"
     script = ROOT / "examples/resnet_pt/make_model.py"
-    subprocess.run([sys.executable, script, "--into", made], check=True, capture_output=True)
-    ours, shipped = (torch.jit.load(str(file)) for file in (made, MODEL))
-    assert str(ours.inlined_graph) == str(shipped.inlined_graph)
+    subprocess.run([sys.executable, script, "--into", folder], check=True, capture_output=True)
+    ours, shipped_policy = (torch.jit.load(str(file)) for file in (folder, MODEL))
+    assert str(ours.inlined_graph) == str(shipped_policy.inlined_graph)
     weights = ours.state_dict()
-    assert weights.keys() == shipped.state_dict().keys()
-    assert [name for name, each in shipped.state_dict().items() if not torch.equal(each, weights[name])] == []
+    assert weights.keys() == shipped_policy.state_dict().keys()
+    assert [
+        name for name, item in shipped_policy.state_dict().items() if not torch.equal(item, weights[name])
+    ] == []

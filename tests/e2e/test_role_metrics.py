@@ -20,7 +20,7 @@ SAGEMAKER, INSTANCES, TRITON = "AWS/SageMaker", "/aws/sagemaker/Endpoints", "Tri
 TRUST = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "sagemaker.amazonaws.com"}}
 
 
-class Measured:
+class MeasuredRole:
     """A served endpoint, its role, and what is published of it; each look is a minute after the last."""
 
     def __init__(self, zoo: Zoo) -> None:
@@ -48,25 +48,25 @@ class Measured:
         document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
         self.iam.put_role_policy(RoleName=self.role, PolicyName="metrics", PolicyDocument=document)
 
-    def published(self) -> set[str]:
+    def published_names(self) -> set[str]:
         """The namespaces of all that is published now."""
         cloudwatch_backends["123456789012"]["us-east-1"].reset()
         self.minutes += 1
         self.recorder.record(endpoint_id("zoo"), "AllTraffic", "invocations", 1.0)
         self.publisher.publish_now()
-        return {each["Namespace"] for each in self.zoo.client("cloudwatch").list_metrics()["Metrics"]}
+        return {metric["Namespace"] for metric in self.zoo.client("cloudwatch").list_metrics()["Metrics"]}
 
     def missing_permissions(self) -> object:
-        """What the status says."""
+        """The metrics that the status names."""
         (report,) = self.zoo.host.report()
         return report["missing_permissions"]
 
 
 @pytest.fixture(scope="module")
-def measured(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
+def role_metrics(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MeasuredRole]:
     zoo = Zoo(runtime, tmp_path_factory.mktemp("zoo"))
     zoo.start()
-    yield Measured(zoo)
+    yield MeasuredRole(zoo)
     zoo.stop()
 
 
@@ -74,21 +74,23 @@ def lacks(namespace: str) -> str:
     return f"no metrics in {namespace}: {ROLE} may not put them (cloudwatch:PutMetricData)"
 
 
-def test_a_role_without_the_permission_publishes_none_and_the_status_says_why(measured: Measured) -> None:
-    assert measured.published() == {SAGEMAKER}
-    assert measured.missing_permissions() == [lacks(INSTANCES), lacks(TRITON)]
+def test_a_role_without_the_permission_publishes_none_and_the_status_says_why(
+    role_metrics: MeasuredRole,
+) -> None:
+    assert role_metrics.published_names() == {SAGEMAKER}
+    assert role_metrics.missing_permissions() == [lacks(INSTANCES), lacks(TRITON)]
 
 
-def test_a_permission_for_one_namespace_is_none_for_the_other(measured: Measured) -> None:
-    measured.grant("/aws/sagemaker/*")
-    assert measured.published() == {SAGEMAKER, INSTANCES}
-    assert measured.missing_permissions() == [lacks(TRITON)]
+def test_a_permission_for_one_namespace_is_none_for_the_other(role_metrics: MeasuredRole) -> None:
+    role_metrics.grant("/aws/sagemaker/*")
+    assert role_metrics.published_names() == {SAGEMAKER, INSTANCES}
+    assert role_metrics.missing_permissions() == [lacks(TRITON)]
 
 
-def test_a_permission_counts_from_the_next_publishing_on(measured: Measured) -> None:
-    measured.grant("/aws/sagemaker/*", TRITON)
-    assert measured.published() == {SAGEMAKER, INSTANCES, TRITON}
-    assert measured.missing_permissions() == []
-    measured.grant(TRITON)
-    assert measured.published() == {SAGEMAKER, TRITON}
-    assert measured.missing_permissions() == [lacks(INSTANCES)]
+def test_a_permission_counts_from_the_next_publishing_on(role_metrics: MeasuredRole) -> None:
+    role_metrics.grant("/aws/sagemaker/*", TRITON)
+    assert role_metrics.published_names() == {SAGEMAKER, INSTANCES, TRITON}
+    assert role_metrics.missing_permissions() == []
+    role_metrics.grant(TRITON)
+    assert role_metrics.published_names() == {SAGEMAKER, TRITON}
+    assert role_metrics.missing_permissions() == [lacks(INSTANCES)]

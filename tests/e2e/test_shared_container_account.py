@@ -19,15 +19,15 @@ from triton_fleet.local.triton.shared_container import missing_program
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
-SHARED = "shared-models"
-LOCK = f"locks/dev/{SHARED}.lock.yaml"
+SHARED_ENDPOINT = "shared-models"
+LOCK = f"locks/dev/{SHARED_ENDPOINT}.lock.yaml"
 
 
 @pytest.fixture
 def clone(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clone]:
     """A clone whose `dev` is the account of the embedded AWS."""
-    if lacking := missing_program():
-        pytest.skip(f"this machine has no {lacking}")
+    if text := missing_program():
+        pytest.skip(f"this machine has no {text}")
     clone = make_clone(tmp_path / "clone")
     examples, environment = clone.root / "examples", clone.root / "environments" / "dev.yaml"
     for script in ("shared_models/make_image_models.py", "shared_models/make_text_models.py"):
@@ -38,31 +38,33 @@ def clone(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name, value in json.loads(clone.fleet("local", "env", "--format", "json").stdout).items():
         monkeypatch.setenv(name, value)
     yield clone
-    for name in [each for each in os.environ if each.startswith("AWS_")]:
+    for name in [text for text in os.environ if text.startswith("AWS_")]:
         monkeypatch.delenv(name)
     assert clone.fleet("local", "down").returncode == 0
 
 
-def succeed(clone: Clone, *arguments: str) -> str:
-    done = clone.fleet(*arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+def run_command(clone: Clone, *arguments: str) -> str:
+    process = clone.fleet(*arguments)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout + process.stderr
 
 
 def test_a_deploy_builds_the_image_that_the_lock_expects_and_serves_it_with_this_machines_programs(
     clone: Clone,
 ) -> None:
     assert yaml.safe_load((clone.root / LOCK).read_text())["image"].keys() == {"key", "expected"}
-    deployed = succeed(clone, "deploy", "--env", "dev", SHARED)
-    assert "1 image built, 2 engines built" in deployed
-    assert "class 601" in succeed(clone, "invoke", SHARED, "--env", "dev", "--sample", "black-pixel")
-    status = succeed(clone, "local", "status")
+    deployed_text = run_command(clone, "deploy", "--env", "dev", SHARED_ENDPOINT)
+    assert "1 image built, 2 engines built" in deployed_text
+    assert "class 601" in run_command(
+        clone, "invoke", SHARED_ENDPOINT, "--env", "dev", "--sample", "black-pixel"
+    )
+    status = run_command(clone, "local", "status")
     assert re.search(
         "image triton-fleet-dev:[0-9a-f]{64}: not run, but served by this machine's nginx", status
     )
-    succeed(clone, "lock", "--env", "dev", SHARED)
+    run_command(clone, "lock", "--env", "dev", SHARED_ENDPOINT)
     image = yaml.safe_load((clone.root / LOCK).read_text())["image"]
-    assert f"{SHARED}: the image is {image['digest']};" in deployed
+    assert f"{SHARED_ENDPOINT}: the image is {image['digest']};" in deployed_text
     assert image["facts"]["routes_calls"] is True
-    assert "image built" not in succeed(clone, "deploy", "--env", "dev", SHARED)
-    assert f"image triton-fleet-dev@{image['digest']}: not run" in succeed(clone, "local", "status")
+    assert "image built" not in run_command(clone, "deploy", "--env", "dev", SHARED_ENDPOINT)
+    assert f"image triton-fleet-dev@{image['digest']}: not run" in run_command(clone, "local", "status")

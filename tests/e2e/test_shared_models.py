@@ -38,7 +38,7 @@ HTTP_PORT = 23001
 """Triton's own, beside that of its metrics."""
 ort: Any = onnxruntime
 BYTES = {"shape": [1], "datatype": "BYTES"}
-MASKED = "The goal of life is [MASK]."
+MASKED_SENTENCE = "The goal of life is [MASK]."
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class SharedModels:
         answer = self.server.pool.request("POST", "/invocations", body=body, headers=headers)
         return answer.status, json.loads(answer.data)
 
-    def named(self, model: str, **payload: str) -> tuple[int, Any]:
+    def server_and_model(self, model: str, **payload: str) -> tuple[int, Any]:
         """An invocation by a client of the source."""
         return self.invoke(json.dumps({"modelname": model, "payload": payload}).encode())
 
@@ -70,14 +70,14 @@ class SharedModels:
         connection.sock.settimeout(60.0)
         connection.request("POST", f"/v2/models/{place}/infer", body)
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        document = json.loads(answer.read())
         connection.close()
         if answer.status != 200:
-            return answer.status, told["error"]
-        return 200, {each["name"]: each for each in told["outputs"]}
+            return answer.status, document["error"]
+        return 200, {output["name"]: output for output in document["outputs"]}
 
     def result(self, model: str, name: str, text: str | bytes, version: int | None = None) -> Any:
-        """What a Python model answers to its only input."""
+        """A Python model's answer to its only input."""
         data = [text if isinstance(text, str) else text.decode()]
         status, outputs = self.ask(model, {name: {**BYTES, "data": data}}, version)
         return json.loads(outputs["result"]["data"][0]) if status == 200 else outputs
@@ -88,8 +88,8 @@ class SharedModels:
 
 @pytest.fixture(scope="module")
 def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedModels]:
-    if lacking := missing_program():
-        pytest.skip(f"this machine has no {lacking}")
+    if text := missing_program():
+        pytest.skip(f"this machine has no {text}")
     folder = tmp_path_factory.mktemp("shared")
     example = make_example(folder / "examples" / "shared_models")
     fleet = FleetFolder(folder)
@@ -111,47 +111,50 @@ def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_clients_of_the_source_are_answered_as_they_expect_it(triton: SharedModels) -> None:
     img = in_base64(two_squares(), "JPEG").decode()
-    status, best = triton.named("resnet", img=img)
+    status, best = triton.server_and_model("resnet", img=img)
     assert (status, best["modelname"], len(best["result"])) == (200, "resnet", 3)
-    _, objects = triton.named("yolov5", img=img)
-    assert sorted(each[0] for each in objects["result"]) == [0, 2]
-    _, words = triton.named("bert_base", text=MASKED)
-    assert [set(each) for each in words["result"]] == [{"token", "score"}] * 5
+    _, objects = triton.server_and_model("yolov5", img=img)
+    assert sorted(item[0] for item in objects["result"]) == [0, 2]
+    _, words = triton.server_and_model("bert_base", text=MASKED_SENTENCE)
+    assert [set(item) for item in words["result"]] == [{"token", "score"}] * 5
 
 
 def test_a_model_that_no_route_leads_to_cannot_be_called(triton: SharedModels) -> None:
-    status, said = triton.invoke(b"{}", attributes="model=yolov5s")
-    one, versions = ["1"], ["1", "2"]
-    tensors = {"resnet-tensors": one, "yolov5-tensors": one}
-    assert (status, said["models"]) == (404, {"resnet": one, "yolov5": one, "bert_base": versions, **tensors})
+    status, text = triton.invoke(b"{}", attributes="model=yolov5s")
+    first_texts, versions = ["1"], ["1", "2"]
+    tensors = {"resnet-tensors": first_texts, "yolov5-tensors": first_texts}
+    assert (status, text["models"]) == (
+        404,
+        {"resnet": first_texts, "yolov5": first_texts, "bert_base": versions, **tensors},
+    )
 
 
 @pytest.mark.parametrize(
-    ("route", "name", "shape", "wanted"),
+    ("route", "name", "shape", "expected_numbers"),
     [
         ("resnet-tensors", "input", (2, 3, 224, 224), (2, 1000)),
         ("yolov5-tensors", "images", (1, 3, 640, 640), (1, 25_200, 85)),
     ],
 )
 def test_tensors_of_megabytes_pass_in_binary_form_both_ways(
-    triton: SharedModels, route: str, name: str, shape: tuple[int, ...], wanted: tuple[int, ...]
+    triton: SharedModels, route: str, name: str, shape: tuple[int, ...], expected_numbers: tuple[int, ...]
 ) -> None:
-    sent = encode({name: np.full(shape, 0.5, np.float32)})
-    headers = {"Content-Type": sent.content_type, "X-Amzn-SageMaker-Custom-Attributes": f"model={route}"}
-    answer = triton.server.pool.request("POST", "/invocations", body=sent.body, headers=headers)
+    payload = encode({name: np.full(shape, 0.5, np.float32)})
+    headers = {"Content-Type": payload.content_type, "X-Amzn-SageMaker-Custom-Attributes": f"model={route}"}
+    answer = triton.server.pool.request("POST", "/invocations", body=payload.body, headers=headers)
     assert answer.status == 200
-    assert decode(answer.data, answer.headers["Content-Type"])["output"].shape == wanted
+    assert decode(answer.data, answer.headers["Content-Type"])["output"].shape == expected_numbers
 
 
 def test_a_version_is_called_by_the_header_and_by_the_body(triton: SharedModels) -> None:
-    tensor = {"name": "text", "shape": [1], "datatype": "BYTES", "data": [MASKED]}
+    tensor = {"name": "text", "shape": [1], "datatype": "BYTES", "data": [MASKED_SENTENCE]}
     body = json.dumps({"inputs": [tensor]}).encode()
     first, second = (
-        triton.invoke(body, attributes=f"model=bert_base;version={each}")[1]["outputs"][0]["data"]
-        for each in (1, 2)
+        triton.invoke(body, attributes=f"model=bert_base;version={number}")[1]["outputs"][0]["data"]
+        for number in (1, 2)
     )
     assert first != second
-    payload = {"modelname": "bert_base", "version": 1, "payload": {"text": MASKED}}
+    payload = {"modelname": "bert_base", "version": 1, "payload": {"text": MASKED_SENTENCE}}
     assert triton.invoke(json.dumps(payload).encode())[1]["result"] == json.loads(first[0])
 
 
@@ -160,7 +163,7 @@ def test_resnet_image_answers_the_three_best_classes_of_what_the_graph_computes(
     pixels = np.asarray(picture.resize((224, 224)), np.float32).transpose(2, 0, 1)[None] / np.float32(255)
     (scores,) = triton.session("resnet.onnx").run(["output"], {"input": pixels})[0]
     best = np.argsort(-scores)[:3]
-    answer = [each.split(":") for each in triton.result("resnet_image", "img", in_base64(picture))]
+    answer = [text.split(":") for text in triton.result("resnet_image", "img", in_base64(picture))]
     assert [(int(index), label) for _, index, label in answer] == [(n, f"class {n}") for n in best]
     assert [float(score) for score, *_ in answer] == pytest.approx(scores[best].tolist(), abs=1e-4)
 
@@ -169,8 +172,8 @@ def test_resnet_image_answers_the_three_best_classes_of_what_the_graph_computes(
 def test_yolov5_image_finds_the_squares_that_are_drawn(triton: SharedModels, form: str) -> None:
     objects = triton.result("yolov5_image", "img", in_base64(two_squares(), form))
     # 320 to 608 and 800 to 960 of the picture, halved; the letterbox has 80 rows of grey above it.
-    wanted = [[0, 160, 304, 240, 384, 1280, 960], [2, 400, 480, 320, 400, 1280, 960]]
-    assert sorted([number, *rest] for number, _, *rest in objects) == wanted
+    expected_numbers = [[0, 160, 304, 240, 384, 1280, 960], [2, 400, 480, 320, 400, 1280, 960]]
+    assert sorted([number, *rest] for number, _, *rest in objects) == expected_numbers
     assert all(score > 0.97 for _, score, *_ in objects)
 
 
@@ -178,8 +181,8 @@ def test_one_square_is_one_object_though_neighbouring_cells_see_it(triton: Share
     pixels = np.full((1, 3, 640, 640), 0.5, np.float32)
     pixels[0, :, 200:344, 200:344] = np.array([1, 0, 0])[:, None, None]
     (rows,) = triton.session("yolov5s.onnx").run(["output"], {"images": pixels})[0]
-    seen = rows[rows[:, 4] > 0.5]
-    assert len(seen) > 1
+    row = rows[rows[:, 4] > 0.5]
+    assert len(row) > 1
     picture = Image.fromarray((pixels[0] * 255).round().astype(np.uint8).transpose(1, 2, 0))
     assert len(triton.result("yolov5_image", "img", in_base64(picture))) == 1
 
@@ -191,20 +194,24 @@ def test_bert_base_text_answers_by_the_version_of_bert_base_that_it_is(
     ids = [101, 1996, 3125, 1997, 2166, 2003, 103, 1012, 102]
     feed = {"input_ids": [ids], "token_type_ids": [[0] * 9], "attention_mask": [[1] * 9]}
     session = triton.session(f"models/bert_base/{version}/model.bin")
-    logits = session.run(["output"], {name: np.array(each, np.int64) for name, each in feed.items()})[0][0, 6]
+    logits = session.run(["output"], {name: np.array(array, np.int64) for name, array in feed.items()})[0][
+        0, 6
+    ]
     shares = np.exp(logits) / np.exp(logits).sum()
     best = np.argsort(-shares)[:5]
     words = (triton.example / "models/bert_base_text/vocab.txt").read_text().split("\n")
-    answer = triton.result("bert_base_text", "text", MASKED, version)
-    assert [each["token"] for each in answer] == [f"The goal of life is {words[n]}." for n in best]
-    assert [each["score"] for each in answer] == pytest.approx(shares[best].tolist(), rel=1e-4)
+    answer = triton.result("bert_base_text", "text", MASKED_SENTENCE, version)
+    assert [entry["token"] for entry in answer] == [f"The goal of life is {words[n]}." for n in best]
+    assert [entry["score"] for entry in answer] == pytest.approx(shares[best].tolist(), rel=1e-4)
 
 
 def test_the_versions_differ_and_the_newest_answers_who_names_none(triton: SharedModels) -> None:
-    first, second, newest = (triton.result("bert_base_text", "text", MASKED, each) for each in (1, 2, None))
+    first, second, newest = (
+        triton.result("bert_base_text", "text", MASKED_SENTENCE, item) for item in (1, 2, None)
+    )
     assert first != second == newest
-    status, said = triton.ask("bert_base", {}, version=3)
-    assert (status, "version 3 is not found" in said) == (404, True)
+    status, text = triton.ask("bert_base", {}, version=3)
+    assert (status, "version 3 is not found" in text) == (404, True)
 
 
 def test_the_tensors_of_each_model_are_those_of_the_source(triton: SharedModels) -> None:
@@ -222,7 +229,7 @@ def test_the_tensors_of_each_model_are_those_of_the_source(triton: SharedModels)
 
 
 @pytest.mark.parametrize(
-    ("model", "name", "text", "said"),
+    ("model", "name", "text", "message"),
     [
         ("resnet_image", "img", "%%%", "img is not base64"),
         ("yolov5_image", "img", "bm8gcGljdHVyZQ==", "img is not a picture"),
@@ -230,15 +237,15 @@ def test_the_tensors_of_each_model_are_those_of_the_source(triton: SharedModels)
     ],
 )
 def test_what_a_caller_did_wrong_has_status_400_and_is_named(
-    triton: SharedModels, model: str, name: str, text: str, said: str
+    triton: SharedModels, model: str, name: str, text: str, message: str
 ) -> None:
-    status, told = triton.ask(model, {name: {**BYTES, "data": [text]}})
-    assert (status, told.startswith(said)) == (400, True)
+    status, report = triton.ask(model, {name: {**BYTES, "data": [text]}})
+    assert (status, report.startswith(message)) == (400, True)
 
 
-@pytest.mark.parametrize("written", SAMPLES, ids=lambda written: written["name"])
-def test_the_samples_are_what_the_routes_answer(triton: SharedModels, written: dict[str, Any]) -> None:
-    (sample,) = CheckedSample.all_of(json.dumps([written]))
+@pytest.mark.parametrize("written_values", SAMPLES, ids=lambda written_value: written_value["name"])
+def test_the_samples_are_what_the_routes_answer(triton: SharedModels, written_values: dict[str, Any]) -> None:
+    (sample,) = CheckedSample.all_of(json.dumps([written_values]))
     body, content_type = sample.request()
     headers = {"Content-Type": content_type, "X-Amzn-SageMaker-Custom-Attributes": sample.attributes}
     answer = triton.server.pool.request("POST", "/invocations", body=body, headers=headers)

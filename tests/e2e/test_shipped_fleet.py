@@ -80,41 +80,43 @@ def packed_with_k(clone: Clone, k: int) -> bytes:
 def test_every_shipped_endpoint_is_in_service_but_one_whose_package_is_missing_which_is_said(
     clone: Clone,
 ) -> None:
-    told = (clone.root / "up.txt").read_text()
+    text = (clone.root / "up.txt").read_text()
     left_out = set() if find_spec("torch") else {"resnet-pt"}
-    assert ("FL383" in told) == bool(left_out)
-    served = {each["EndpointName"] for each in clone.client("sagemaker").list_endpoints()["Endpoints"]}
+    assert ("FL383" in text) == bool(left_out)
+    served = {
+        endpoint["EndpointName"] for endpoint in clone.client("sagemaker").list_endpoints()["Endpoints"]
+    }
     assert served == set(spec_files(clone.root).by_endpoint) - left_out
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_answers_json_and_binary_json_alike(clone: Clone, mode: str) -> None:
-    name, where, inputs = MODES[mode]
+    name, where_mode, inputs = MODES[mode]
     endpoint = TritonEndpoint(name, client=clone.client("sagemaker-runtime"))
-    json, binary = (endpoint.invoke(encode(inputs, binary=each), **where) for each in (False, True))
+    json, binary = (endpoint.invoke(encode(inputs, binary=item), **where_mode) for item in (False, True))
     assert json.content_type == "application/json"
     assert binary.content_type.startswith(BINARY)
-    answers = [decode(each.body, each.content_type) for each in (json, binary)]
+    answers = [decode(item.body, item.content_type) for item in (json, binary)]
     assert answers[0].keys() == answers[1].keys()
     for output, array in answers[0].items():
-        other = answers[1][output]
+        other_array = answers[1][output]
         same = (
-            array.tolist() == other.tolist()
+            array.tolist() == other_array.tolist()
             if array.dtype == np.object_
-            else np.allclose(array, other, atol=1e-6)
+            else np.allclose(array, other_array, atol=1e-6)
         )
         assert same, output
 
 
 def test_each_mode_publishes_tritons_metrics_in_the_endpoints_own_namespace(clone: Clone) -> None:
-    for name, where, inputs in MODES.values():
+    for name, location, inputs in MODES.values():
         endpoint = TritonEndpoint(name, client=clone.client("sagemaker-runtime"))
-        endpoint.invoke(encode(inputs), **where)
-    done = clone.fleet("dashboard", "resnet50", "--env", "local")
-    assert done.returncode == 0, done.stderr
-    found = clone.client("cloudwatch").list_metrics(MetricName="nv_inference_request_success")["Metrics"]
+        endpoint.invoke(encode(inputs), **location)
+    process = clone.fleet("dashboard", "resnet50", "--env", "local")
+    assert process.returncode == 0, process.stderr
+    metrics = clone.client("cloudwatch").list_metrics(MetricName="nv_inference_request_success")["Metrics"]
     names = {name for name, _, _ in MODES.values()} | {"shared-models"}
-    assert {each["Namespace"] for each in found} == {f"TritonFleet/{name}" for name in names}
+    assert {metric["Namespace"] for metric in metrics} == {f"TritonFleet/{name}" for name in names}
 
 
 def test_the_model_is_declared_over_the_prefix_of_its_locked_set(clone: Clone) -> None:
@@ -125,8 +127,8 @@ def test_the_model_is_declared_over_the_prefix_of_its_locked_set(clone: Clone) -
     assert model["Mode"] == "MultiModel"
     assert model["Environment"]["SAGEMAKER_TRITON_PING_MODE"] == "live"
     bucket, _, prefix = model["ModelDataUrl"].removeprefix("s3://").partition("/")
-    listed = clone.client("s3").list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]
-    assert [entry["Key"].removeprefix(prefix) for entry in listed] == [
+    contents = clone.client("s3").list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]
+    assert [entry["Key"].removeprefix(prefix) for entry in contents] == [
         "image-classes.tar.gz",
         "inception-v1.tar.gz",
         "resnet50.tar.gz",
@@ -156,20 +158,20 @@ def test_the_clients_error_carries_tritons_message(clone: Clone) -> None:
 @pytest.mark.parametrize("form", ["inline", "json"])
 def test_fleet_invoke_asks_a_target_by_named_inputs(clone: Clone, tmp_path: Path, form: str) -> None:
     (tmp_path / "row.json").write_text(json.dumps([ROW]))
-    given = {"inline": json.dumps([ROW]), "json": f"@{tmp_path}/row.json"}
-    done = clone.fleet(
-        "invoke", ENDPOINT, "--target", "top-classes.tar.gz", "--input", f"probabilities={given[form]}"
+    inputs = {"inline": json.dumps([ROW]), "json": f"@{tmp_path}/row.json"}
+    process = clone.fleet(
+        "invoke", ENDPOINT, "--target", "top-classes.tar.gz", "--input", f"probabilities={inputs[form]}"
     )
-    assert done.returncode == 0, done.stderr
-    outputs = {each["name"]: each for each in json.loads(done.stdout)["outputs"]}
+    assert process.returncode == 0, process.stderr
+    outputs = {output["name"]: output for output in json.loads(process.stdout)["outputs"]}
     assert outputs["classes"]["data"] == [1, 2, 0, 4, 3]
 
 
 def test_fleet_invoke_saves_what_a_target_answers(clone: Clone, tmp_path: Path) -> None:
     np.save(tmp_path / "row.npy", np.array([ROW], dtype=np.float32))
-    given = ("--target", "top-classes.tar.gz", "--input", f"probabilities=@{tmp_path}/row.npy")
-    done = clone.fleet("invoke", ENDPOINT, *given, "--save", str(tmp_path / "answers"))
-    assert done.returncode == 0, done.stderr
+    given_texts = ("--target", "top-classes.tar.gz", "--input", f"probabilities=@{tmp_path}/row.npy")
+    process = clone.fleet("invoke", ENDPOINT, *given_texts, "--save", str(tmp_path / "answers"))
+    assert process.returncode == 0, process.stderr
     assert np.load(tmp_path / "answers" / "classes.npy").tolist() == [[1, 2, 0, 4, 3]]
 
 
@@ -188,36 +190,39 @@ def test_a_published_version_is_never_overwritten(clone: Clone) -> None:
     config = clone.root / "examples/model_zoo/models/top-classes/top_classes/config.pbtxt"
     before = config.read_text()
     config.write_text(f"# another content\n{before}")
-    refused = clone.fleet("local", "up", "live-zoo")
+    refused_process = clone.fleet("local", "up", "live-zoo")
     config.write_text(before)
-    assert refused.returncode == 1
-    assert "FL304: s3://triton-fleet-local-123456789012-us-east-1/endpoints/live-zoo/live/" in refused.stderr
-    assert "hint: raise the `version` of archive 'top-classes'" in refused.stderr
+    assert refused_process.returncode == 1
+    assert (
+        "FL304: s3://triton-fleet-local-123456789012-us-east-1/endpoints/live-zoo/live/"
+        in refused_process.stderr
+    )
+    assert "hint: raise the `version` of archive 'top-classes'" in refused_process.stderr
     assert top_classes(clone, "top-classes-v1.tar.gz", "live-zoo") == [1, 2, 0, 4, 3]
 
 
 def test_status_tells_which_targets_are_held(clone: Clone) -> None:
     top_classes(clone, "top-classes.tar.gz")
-    said = clone.fleet("local", "status").stdout
-    assert "  top-classes.tar.gz: loaded, " in said
+    output = clone.fleet("local", "status").stdout
+    assert "  top-classes.tar.gz: loaded, " in output
 
 
 def test_the_dashboard_has_sagemakers_and_tritons_numbers(clone: Clone) -> None:
     top_classes(clone, "top-classes.tar.gz")
-    done = clone.fleet("dashboard", ENDPOINT, "--env", "local")
-    assert done.returncode == 0, done.stderr
-    page = Path(done.stdout.strip()).read_text()
+    process = clone.fleet("dashboard", ENDPOINT, "--env", "local")
+    assert process.returncode == 0, process.stderr
+    page = Path(process.stdout.strip()).read_text()
     assert "Invocations whose model was already loaded, %" in page
     cloudwatch: Any = clone.client("cloudwatch")
     names = {
         (metric["Namespace"], metric["MetricName"])
         for metric in cloudwatch.list_metrics(Dimensions=[])["Metrics"]
     }
-    wanted = [("AWS/SageMaker", name) for name in ("Invocations", "ModelCacheHit", "ModelLoadingTime")]
-    wanted += [("/aws/sagemaker/Endpoints", "LoadedModelCount")]
-    wanted += [(f"TritonFleet/{ENDPOINT}", "nv_inference_request_success")]
-    assert set(wanted) <= names
-    loaded = cloudwatch.get_metric_statistics(
+    expected_rows = [("AWS/SageMaker", name) for name in ("Invocations", "ModelCacheHit", "ModelLoadingTime")]
+    expected_rows += [("/aws/sagemaker/Endpoints", "LoadedModelCount")]
+    expected_rows += [(f"TritonFleet/{ENDPOINT}", "nv_inference_request_success")]
+    assert set(expected_rows) <= names
+    datapoints = cloudwatch.get_metric_statistics(
         Namespace="/aws/sagemaker/Endpoints",
         MetricName="LoadedModelCount",
         Dimensions=[
@@ -229,16 +234,16 @@ def test_the_dashboard_has_sagemakers_and_tritons_numbers(clone: Clone) -> None:
         Period=3600,
         Statistics=["Maximum"],
     )["Datapoints"]
-    assert max(point["Maximum"] for point in loaded) >= 1
+    assert max(point["Maximum"] for point in datapoints) >= 1
 
 
 def test_the_demo_shows_an_answer_an_eviction_and_the_cache_hit_ratio(clone: Clone) -> None:
     demo = [sys.executable, str(clone.root / "examples" / "model_zoo" / "demo.py")]
-    done = subprocess.run(demo, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "resnet50: 1000 probabilities, " in done.stdout
-    assert re.search(r"^\S+\.tar\.gz +.* MiB   \S+\.tar\.gz", done.stdout, re.MULTILINE)
-    assert re.search(r"cache hits since .*: \d+ of \d+ calls \(\d+%\)", done.stdout)
+    process = subprocess.run(demo, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    assert "resnet50: 1000 probabilities, " in process.stdout
+    assert re.search(r"^\S+\.tar\.gz +.* MiB   \S+\.tar\.gz", process.stdout, re.MULTILINE)
+    assert re.search(r"cache hits since .*: \d+ of \d+ calls \(\d+%\)", process.stdout)
 
 
 def test_status_names_the_metrics_that_its_role_may_not_publish(clone: Clone) -> None:
@@ -248,12 +253,12 @@ def test_status_names_the_metrics_that_its_role_may_not_publish(clone: Clone) ->
     (role,) = [name for name in names if name.startswith(f"triton-fleet-local-{ENDPOINT}-Role")]
     (policy,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
     iam.delete_role_policy(RoleName=role, PolicyName=policy)
-    said = clone.fleet("local", "status").stdout
+    output = clone.fleet("local", "status").stdout
     for namespace in ("/aws/sagemaker/Endpoints", f"TritonFleet/{ENDPOINT}"):
         lacks = (
             f"  as on SageMaker: no metrics in {namespace}: arn:aws:iam::[0-9]+:role/{role} may not put them"
         )
-        assert re.search(lacks, said)
+        assert re.search(lacks, output)
 
 
 def test_down_ends_all_that_runs(clone: Clone) -> None:

@@ -23,11 +23,13 @@ BOOTSTRAP = {
     "Default": "/cdk-bootstrap/x/version",
     "Description": "Version of the CDK Bootstrap resources. [cdk:skip]",
 }
-DENIED = b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>"
-NAMED = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/team/name"}
+DENIED_RESPONSE = (
+    b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>"
+)
+SSM_PARAMETER = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/team/name"}
 TEMPLATE = {
     "Description": "Ünïcode",
-    "Parameters": {"BootstrapVersion": BOOTSTRAP, "Name": NAMED},
+    "Parameters": {"BootstrapVersion": BOOTSTRAP, "Name": SSM_PARAMETER},
     "Resources": {
         "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": "{{resolve:ssm:/team/alias}}"}}
     },
@@ -49,11 +51,11 @@ def name(access: Access, stacks: Stacks, request: pytest.FixtureRequest) -> str:
     access.client("cloudformation").create_stack(
         StackName=name, TemplateBody=json.dumps(TEMPLATE), Tags=[{"Key": "team", "Value": "search"}]
     )
-    assert stacks.settled(name) == "CREATE_COMPLETE"
+    assert stacks.final_status(name) == "CREATE_COMPLETE"
     return name
 
 
-def synthesised(folder: Path, name: str, template: dict[str, Any] = TEMPLATE, **properties: Any) -> Path:
+def synth_stack(folder: Path, name: str, template: dict[str, Any] = TEMPLATE, **properties: Any) -> Path:
     """An assembly with the stack."""
     (folder / f"{name}.template.json").write_text(json.dumps(template, indent=1), "utf-8")
     properties = {"templateFile": f"{name}.template.json", "tags": {"team": "search"}, **properties}
@@ -64,7 +66,7 @@ def synthesised(folder: Path, name: str, template: dict[str, Any] = TEMPLATE, **
 def test_a_stack_that_is_deployed_as_synthesised_is_unchanged(
     access: Access, name: str, tmp_path: Path
 ) -> None:
-    assert is_unchanged(access, synthesised(tmp_path, name), name)
+    assert is_unchanged(access, synth_stack(tmp_path, name), name)
 
 
 def test_a_newer_bootstrap_and_a_newer_value_of_a_dynamic_reference_change_nothing(
@@ -72,12 +74,12 @@ def test_a_newer_bootstrap_and_a_newer_value_of_a_dynamic_reference_change_nothi
 ) -> None:
     for parameter in ("/cdk-bootstrap/x/version", "/team/alias"):
         access.client("ssm").put_parameter(Name=parameter, Value="31", Type="String", Overwrite=True)
-    assert is_unchanged(access, synthesised(tmp_path, name), name)
+    assert is_unchanged(access, synth_stack(tmp_path, name), name)
 
 
 def test_another_value_of_a_parameter_is_a_change(access: Access, name: str, tmp_path: Path) -> None:
     access.client("ssm").put_parameter(Name="/team/name", Value="ads", Type="String", Overwrite=True)
-    assert not is_unchanged(access, synthesised(tmp_path, name), name)
+    assert not is_unchanged(access, synth_stack(tmp_path, name), name)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_another_value_of_a_parameter_is_a_change(access: Access, name: str, tmp
 def test_tags_protection_and_notifications_are_compared(
     access: Access, name: str, tmp_path: Path, properties: dict[str, Any]
 ) -> None:
-    assert not is_unchanged(access, synthesised(tmp_path, name, **properties), name)
+    assert not is_unchanged(access, synth_stack(tmp_path, name, **properties), name)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_a_template_that_differs_is_a_change(
 ) -> None:
     template = json.loads(json.dumps(TEMPLATE))
     change(template)
-    assert not is_unchanged(access, synthesised(tmp_path, name, template), name)
+    assert not is_unchanged(access, synth_stack(tmp_path, name, template), name)
 
 
 def test_what_is_imported_from_another_stack_is_left_to_the_cdk_cli(
@@ -118,26 +120,28 @@ def test_what_is_imported_from_another_stack_is_left_to_the_cdk_cli(
 ) -> None:
     topic = {"Type": "AWS::SNS::Topic"}
     stacks.create("exporter", {"Topic": topic}, Outputs={"X": {"Value": "x", "Export": {"Name": "exported"}}})
-    importing = {"Topic": {**topic, "Properties": {"DisplayName": {"Fn::ImportValue": "exported"}}}}
-    stacks.create("importer", importing)
-    assembly = synthesised(tmp_path, "importer", {"Resources": importing}, tags={})
+    import_values = {"Topic": {**topic, "Properties": {"DisplayName": {"Fn::ImportValue": "exported"}}}}
+    stacks.create("importer", import_values)
+    assembly = synth_stack(tmp_path, "importer", {"Resources": import_values}, tags={})
     assert not is_unchanged(access, assembly, "importer")
 
 
 def test_a_stack_that_does_not_exist_or_was_rolled_back_is_left_to_the_cdk_cli(
     access: Access, stacks: Stacks, name: str, tmp_path: Path
 ) -> None:
-    assert not is_unchanged(access, synthesised(tmp_path, "absent"), "absent")
-    broken = {"Broken": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "not a name!"}}}
-    if stacks.update(name, broken) == "UPDATE_ROLLBACK_COMPLETE":
-        assert not is_unchanged(access, synthesised(tmp_path, name), name)
+    assert not is_unchanged(access, synth_stack(tmp_path, "absent"), "absent")
+    broken_values = {"Broken": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "not a name!"}}}
+    if stacks.update(name, broken_values) == "UPDATE_ROLLBACK_COMPLETE":
+        assert not is_unchanged(access, synth_stack(tmp_path, name), name)
 
 
-@pytest.mark.parametrize("denied", ["DescribeStacks", "GetTemplate"])
+@pytest.mark.parametrize("denied_text", ["DescribeStacks", "GetTemplate"])
 def test_where_a_call_is_denied_the_cdk_cli_decides(
-    aws: EmbeddedAws, name: str, tmp_path: Path, denied: str
+    aws: EmbeddedAws, name: str, tmp_path: Path, denied_text: str
 ) -> None:
     with faulty_s3(aws.url) as proxy:
-        proxy.change_answers(action(denied), lambda _: Answer(403, [("Content-Type", "text/xml")], DENIED))
+        proxy.change_answers(
+            action(denied_text), lambda _: Answer(403, [("Content-Type", "text/xml")], DENIED_RESPONSE)
+        )
         access = embedded_access(DEPLOYMENT, proxy.url, KEYS)
-        assert not is_unchanged(access, synthesised(tmp_path, name), name)
+        assert not is_unchanged(access, synth_stack(tmp_path, name), name)

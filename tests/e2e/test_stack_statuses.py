@@ -29,7 +29,9 @@ pytestmark = pytest.mark.nightly
 
 STACK = "triton-fleet-dev-sentences"
 STATUSES = tuple(data_file("stack_statuses.yaml")["statuses"])
-UNDER_WAY = [each for each in STATUSES if each.endswith("_IN_PROGRESS") and each != "REVIEW_IN_PROGRESS"]
+UNDER_WAY = [
+    status for status in STATUSES if status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS"
+]
 ROLLED_BACK = f"`aws cloudformation rollback-stack --region {REGION} --stack-name {STACK}`"
 REMEDIES = {
     "CREATE_FAILED": ROLLED_BACK,
@@ -39,7 +41,7 @@ REMEDIES = {
     "UPDATE_ROLLBACK_FAILED": "`aws cloudformation continue-update-rollback --region us-east-1 --stack-name",
 }
 """What gets a stack out of the statuses in which no deploy can help."""
-READY = [each for each in STATUSES if each not in (*UNDER_WAY, *REMEDIES, "DELETE_COMPLETE")]
+READY = [status for status in STATUSES if status not in (*UNDER_WAY, *REMEDIES, "DELETE_COMPLETE")]
 RARE = ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "IMPORT_COMPLETE", "IMPORT_ROLLBACK_COMPLETE"]
 """Those of them in which no other test has a stack that the CDK CLI deploys to."""
 
@@ -69,17 +71,17 @@ def put(name: str, status: str) -> None:
     backend.get_stack(name).status = status
 
 
-def refusing(question: str) -> bool:
+def refuse_question(question: str) -> bool:
     raise AssertionError(question)
 
 
 @pytest.mark.parametrize("status", READY)
 def test_a_deploy_begins_at_once(access: Access, stack: str, status: str) -> None:
     put(stack, status)
-    waited: list[str] = []
-    found = ready_stack(access, stack, refusing, waited.append).stack
-    assert found is not None
-    assert (found.status, waited) == (status, [])
+    lines: list[str] = []
+    actual_stack = ready_stack(access, stack, refuse_question, lines.append).stack
+    assert actual_stack is not None
+    assert (actual_stack.status, lines) == (status, [])
 
 
 @pytest.mark.parametrize("status", UNDER_WAY)
@@ -87,16 +89,16 @@ def test_a_deploy_says_what_it_waits_for_and_begins_when_that_is_over(
     access: Access, stack: str, status: str
 ) -> None:
     put(stack, status)
-    waited: list[str] = []
+    lines: list[str] = []
 
     def end(line: str) -> None:
-        waited.append(line)
+        lines.append(line)
         put(stack, "UPDATE_COMPLETE")
 
-    found = ready_stack(access, stack, refusing, end).stack
-    assert found is not None
-    assert found.status == "UPDATE_COMPLETE"
-    (line,) = waited
+    actual_stack = ready_stack(access, stack, refuse_question, end).stack
+    assert actual_stack is not None
+    assert actual_stack.status == "UPDATE_COMPLETE"
+    (line,) = lines
     assert line.startswith(f"the stack {stack} is in {status}: waiting until the operation has ended")
     assert ("cancel-update-stack" in line) == (status == "UPDATE_IN_PROGRESS")
 
@@ -106,10 +108,10 @@ def test_a_deploy_that_cannot_begin_names_the_way_out(
     access: Access, stack: str, status: str, remedy: str
 ) -> None:
     put(stack, status)
-    with pytest.raises(CannotRunError) as refused:
-        ready_stack(access, stack, refusing)
-    assert f"the stack {stack} is in {status}" in refused.value.problem
-    assert remedy in (refused.value.remedy or "")
+    with pytest.raises(CannotRunError) as refusal:
+        ready_stack(access, stack, refuse_question)
+    assert f"the stack {stack} is in {status}" in refusal.value.problem
+    assert remedy in (refusal.value.remedy or "")
 
 
 @pytest.mark.parametrize(("status", "remedy"), REMEDIES.items())
@@ -117,21 +119,21 @@ def test_the_doctor_preflight_and_the_list_name_the_same_way_out(
     access: Access, stack: str, folder: FleetFolder, status: str, remedy: str
 ) -> None:
     put(stack, status)
-    seen = evidence(access, "sentences")
-    assert not is_well(seen)
-    hints = [each.hint or "" for each in diagnosis(seen, SpecCheck(None, None))]
+    observation = evidence(access, "sentences")
+    assert not is_well(observation)
+    hints = [finding.hint or "" for finding in diagnosis(observation, SpecCheck(None, None))]
     live = find_stack(access.client("cloudformation"), stack)
     assert live is not None
-    found = stack_state_finding(
+    finding = stack_state_finding(
         access, live, lambda code, message, hint: Finding(code=code, message=message, hint=hint)
     )
-    assert found is not None
-    assert (found.code, found.hint in hints, remedy in (found.hint or "")) == ("FL622", True, True)
-    (listed,) = take_inventory(open_project(folder.root, "dev"), access)
-    assert f"the stack {stack} is in {status}" in listed.remedy
+    assert finding is not None
+    assert (finding.code, finding.hint in hints, remedy in (finding.hint or "")) == ("FL622", True, True)
+    (entry,) = take_inventory(open_project(folder.root, "dev"), access)
+    assert f"the stack {stack} is in {status}" in entry.remedy
     assert (
-        remedy in listed.remedy
-    ) or "`fleet deploy --env dev sentences` continues its rollback" in listed.remedy
+        remedy in entry.remedy
+    ) or "`fleet deploy --env dev sentences` continues its rollback" in entry.remedy
 
 
 @pytest.mark.parametrize("status", UNDER_WAY)
@@ -139,11 +141,11 @@ def test_the_list_says_what_is_under_way(
     access: Access, stack: str, folder: FleetFolder, status: str
 ) -> None:
     put(stack, status)
-    (listed,) = take_inventory(open_project(folder.root, "dev"), access)
-    assert listed.remedy.startswith(f"the stack {stack} is in {status}: wait until the operation has ended")
-    seen = evidence(access, "sentences")
-    assert seen.stack is not None
-    assert seen.stack.under_way
+    (entry,) = take_inventory(open_project(folder.root, "dev"), access)
+    assert entry.remedy.startswith(f"the stack {stack} is in {status}: wait until the operation has ended")
+    observation = evidence(access, "sentences")
+    assert observation.stack is not None
+    assert observation.stack.under_way
 
 
 @pytest.mark.cdk
@@ -164,8 +166,8 @@ def test_the_cdk_cli_deploys_to_a_stack_in_a_rare_status(
         json.dumps({"version": "36.0.0", "artifacts": dict.fromkeys(names, stack)})
     )
     cdk = Cdk(ROOT, access.cdk_environment, log=tmp_path / "cdk.log", where_logs="", home=tmp_path)
-    done = cdk.run(
+    run = cdk.run(
         "deploy", "--all", "--concurrency", "8", "--app", str(tmp_path), "--require-approval", "never"
     )
-    assert done.exit_code == 0, done.output
+    assert run.exit_code == 0, run.output
     assert {stacks.status(name) for name in names} == {"CREATE_COMPLETE", "UPDATE_COMPLETE"}

@@ -43,8 +43,8 @@ def empty(tmp_path: Path) -> Iterator[Path]:
 def test_every_command_of_the_walk_does_what_the_page_shows(
     empty: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    built = tmp_path_factory.mktemp("installed")
-    python = install(build_wheels(built / "wheel"), built / "venv")
+    folder = tmp_path_factory.mktemp("installed")
+    python = install(build_wheels(folder / "wheel"), folder / "venv")
     settings = {
         "PATH": f"{python.parent}:{Path(sys.executable).parent}:/usr/bin:/bin",
         "INSTALLED": str(python.parent.parent),
@@ -53,14 +53,14 @@ def test_every_command_of_the_walk_does_what_the_page_shows(
         "COLUMNS": "120",
         "CDK_VALIDATION": "false",
         **{
-            f"GIT_{who}_{what}": "reader@example.com"
-            for who in ("AUTHOR", "COMMITTER")
+            f"GIT_{text}_{what}": "reader@example.com"
+            for text in ("AUTHOR", "COMMITTER")
             for what in ("NAME", "EMAIL")
         },
     }
-    ended = list(type_walk(walk(), empty, settings, SET_UP))
-    assert len(ended) > 40
+    result = list(type_walk(walk(), empty, settings, SET_UP))
+    assert len(result) > 40
     wrong = [
-        f"{each.command} exited with {each.code}:\n{each.out}" for each in ended if not is_as_shown(each)
+        f"{item.command} exited with {item.code}:\n{item.out}" for item in result if not is_as_shown(item)
     ]
     assert not wrong, "\n".join(wrong)

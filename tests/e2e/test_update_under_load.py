@@ -16,28 +16,28 @@ from triton_fleet.local.triton.runtime import TritonRuntime
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 
-def waiting(begun: Path, go: Path) -> dict[str, str]:
+def write_wait(initial_path: Path, go: Path) -> dict[str, str]:
     """A model that says when a call has begun, and answers when it is told to."""
-    os.mkfifo(begun)
+    os.mkfifo(initial_path)
     os.mkfifo(go)
     files = times(3)
     code = files["times/1/model.py"]
-    told = f"    def execute(self, requests):\n        open({str(begun)!r}, 'w').close()\n        open({str(go)!r}).close()\n"
+    text = f"    def execute(self, requests):\n        open({str(initial_path)!r}, 'w').close()\n        open({str(go)!r}).close()\n"
     assert "    def execute(self, requests):\n" in code
-    return {**files, "times/1/model.py": code.replace("    def execute(self, requests):\n", told)}
+    return {**files, "times/1/model.py": code.replace("    def execute(self, requests):\n", text)}
 
 
-class Updated:
+class UpdateUnderLoad:
     """An endpoint with a call that the old server has begun, and an update whose new server has taken over."""
 
     def __init__(self, zoo: Zoo, folder: Path, threads: ThreadPoolExecutor) -> None:
-        begun, self.go = folder / "begun", folder / "go"
-        zoo.upload("waiting.tar.gz", waiting(begun, self.go))
+        initial_folder, self.go = folder / "begun", folder / "go"
+        zoo.upload("waiting.tar.gz", write_wait(initial_folder, self.go))
         sagemaker, self.old = zoo.client("sagemaker"), zoo.server
         variants = sagemaker.describe_endpoint_config(EndpointConfigName="zoo")["ProductionVariants"]
         sagemaker.create_endpoint_config(EndpointConfigName="next", ProductionVariants=variants)
         self.call = threads.submit(zoo.call, "waiting.tar.gz", 2.0)
-        begun.open().close()
+        initial_folder.open().close()
         self.update = threads.submit(
             sagemaker.update_endpoint, EndpointName=ENDPOINT, EndpointConfigName="next"
         )
@@ -57,22 +57,22 @@ def test_a_call_that_the_old_server_has_begun_is_answered_by_it_and_the_next_by_
     zoo: Zoo, tmp_path: Path
 ) -> None:
     with ThreadPoolExecutor(2) as threads:
-        updated = Updated(zoo, tmp_path, threads)
+        update = UpdateUnderLoad(zoo, tmp_path, threads)
         zoo.upload("good.tar.gz", times(5))
         assert zoo.call("good.tar.gz") == 5.0
-        updated.go.open("w").close()
-        assert updated.call.result() == 6.0
-        updated.update.result()
-    described = zoo.client("sagemaker").describe_endpoint(EndpointName=ENDPOINT)
-    assert described["EndpointConfigName"] == "next"
-    assert updated.old.process.dead.is_set()
+        update.go.open("w").close()
+        assert update.call.result() == 6.0
+        update.update.result()
+    endpoint = zoo.client("sagemaker").describe_endpoint(EndpointName=ENDPOINT)
+    assert endpoint["EndpointConfigName"] == "next"
+    assert update.old.process.dead.is_set()
 
 
 def test_a_host_that_is_closed_does_not_wait_for_such_a_call(zoo: Zoo, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as threads:
-        updated = Updated(zoo, tmp_path, threads)
+        update = UpdateUnderLoad(zoo, tmp_path, threads)
         zoo.host.close()
-        assert updated.old.process.dead.is_set()
+        assert update.old.process.dead.is_set()
         with pytest.raises(ClientError, match="ModelError"):
-            updated.call.result()
-        updated.update.result()
+            update.call.result()
+        update.update.result()

@@ -69,43 +69,43 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
         AssertionError: a finding has no place or says nothing; a second run says something else; or it takes
             too long.
     """
-    given = data.split(SEPARATOR, len(FILES) - 1)
+    given_words = data.split(SEPARATOR, len(FILES) - 1)
     with TemporaryDirectory() as folder:
         root = Path(folder)
-        files = dict(zip(FILES, (*given, *USUAL[len(given) :]), strict=True))
+        files = dict(zip(FILES, (*given_words, *USUAL[len(given_words) :]), strict=True))
         files["repository/embed/config.pbtxt"] = b'backend: "python"\n'
         files["repository/embed/1/model.py"] = b"class TritonPythonModel: x = 1\n"
         for path, content in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(content)
         began = time.process_time()
-        found = _found(root)
+        findings = run_check(root)
         took = time.process_time() - began
         if took > seconds:
             raise AssertionError(f"it takes {took:.1f} s")
-        if _found(root) != found:
+        if run_check(root) != findings:
             raise AssertionError("two runs find different things")
         _resolve(root)
-        _print(found, root)
+        _print(findings, root)
 
 
-def _found(root: Path) -> list[Finding]:
-    """What `fleet check` finds, of the spec as an endpoint and as a file that lies anywhere."""
+def run_check(root: Path) -> list[Finding]:
+    """Findings of `fleet check`, of the spec as an endpoint and as a file that lies anywhere."""
     try:
         project = open_project(root, "dev")
     except FindingsError as error:
-        if not all(each.file and each.message for each in error.findings):
+        if not all(finding.file and finding.message for finding in error.findings):
             raise AssertionError(f"a finding without a file: {error}") from error
         return error.findings
-    found = all_findings(project, [root / FILES[0]])
-    for each in found:
-        if not (each.file and each.line and each.message.strip()):
-            raise AssertionError(f"a finding without a place or a message: {each!r}")
-    return found
+    findings = all_findings(project, [root / FILES[0]])
+    for finding in findings:
+        if not (finding.file and finding.line and finding.message.strip()):
+            raise AssertionError(f"a finding without a place or a message: {finding!r}")
+    return findings
 
 
 def _resolve(root: Path) -> None:
-    """What a deploy would begin with."""
+    """The bytes that a deploy would begin with."""
     try:
         resolve_project(open_project(root, "dev"))
     except FindingsError as error:
@@ -113,19 +113,24 @@ def _resolve(root: Path) -> None:
             raise AssertionError("nothing is said") from error
 
 
-def _print(found: list[Finding], root: Path) -> None:
-    with redirect_stderr(io.StringIO()) as written:
-        show_findings(found)
-    said = [written.getvalue(), as_json(found, root), as_sarif(found, root, root), as_github(found, root)]
-    "".join(said).encode()
+def _print(findings: list[Finding], root: Path) -> None:
+    with redirect_stderr(io.StringIO()) as output:
+        show_findings(findings)
+    text = [
+        output.getvalue(),
+        as_json(findings, root),
+        as_sarif(findings, root, root),
+        as_github(findings, root),
+    ]
+    "".join(text).encode()
 
 
 def seeds() -> list[bytes]:
     """Inputs that make sense: the shipped files and the examples of all rules."""
     clone = Path(__file__).resolve().parents[2]
     specs = [file for file in sorted((clone / "model_specs").glob("*.yaml")) if file.name != FOLDER]
-    found = [_shipped(clone, spec) for spec in specs]
-    found += [
+    contents = [shipped_spec(clone, spec) for spec in specs]
+    contents += [
         USUAL_SPEC + SEPARATOR + file.read_bytes().replace(b"environment: local", b"environment: dev")
         for file in sorted((clone / "environments").glob("*.yaml"))
     ]
@@ -137,21 +142,21 @@ def seeds() -> list[bytes]:
                 "models": dict(case.models or {}),
             }
             spec = {**SPEC, **case.spec, "endpoint": "sentences"}
-            names = [each["archive"] for each in spec["models"] if isinstance(each, dict)]
+            names = [model["archive"] for model in spec["models"] if isinstance(model, dict)]
             lock = {"endpoint": "sentences", "archives": dict.fromkeys(names, archive)}
             region = USUAL_ENVIRONMENT.replace(b"us-east-1", case.region.encode())
-            found.append(SEPARATOR.join((_yaml(spec), region, _yaml(lock))))
-    return found
+            contents.append(SEPARATOR.join((_yaml(spec), region, _yaml(lock))))
+    return contents
 
 
-def _shipped(clone: Path, spec: Path) -> bytes:
+def shipped_spec(clone: Path, spec: Path) -> bytes:
     """A spec, with the environment and the lock of its own, under the name that the target reads.
 
     The target reads no profile: its keys are in the spec.
     """
     lock = clone / "locks" / "dev" / f"{spec.stem}.lock.yaml"
     text = spec.read_bytes().replace(b"instance: {count: 2}", b"instance: {type: ml.g4dn.4xlarge, count: 2}")
-    whole = PROFILE.sub(lambda found: _keys_of(clone, found[1].decode(), spec), text)
+    whole = PROFILE.sub(lambda result: _keys_of(clone, result[1].decode(), spec), text)
     rest = [file.read_bytes() for file in (clone / "environments" / "dev.yaml", lock)]
     return SEPARATOR.join(text.replace(spec.stem.encode(), b"sentences") for text in (whole, *rest))
 
@@ -176,7 +181,7 @@ def _yaml(document: object) -> bytes:
     return text.encode()
 
 
-def mutated(inputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
+def mutations(inputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
     """One of the inputs, changed in one to four places; without end."""
     ways: list[Callable[[bytes, list[bytes], random.Random], bytes]] = [
         _byte,
@@ -184,7 +189,7 @@ def mutated(inputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
         _word,
         _value,
         _line,
-        _nested,
+        nest_bytes,
     ]
     while True:
         data = chance.choice(inputs)
@@ -211,7 +216,7 @@ def _word(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
 
 
 def _value(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
-    """What stands behind a colon becomes something else: a word, a long number, or what stands elsewhere."""
+    """Values behind a colon become something else: a word, a long number, or what stands elsewhere."""
     places = [at for at in range(len(data)) if data.startswith(b": ", at)]
     if not places:
         return data
@@ -219,23 +224,27 @@ def _value(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
     end = min(
         (at for at in (data.find(end, begin) for end in (b"\n", b",", b"}")) if at >= 0), default=len(data)
     )
-    other = chance.choice(inputs).split(b": ")[-1].split(b"\n")[0]
+    other_word = chance.choice(inputs).split(b": ")[-1].split(b"\n")[0]
     number = b"9" * chance.choice((5, 20, 400, 5000))
-    return data[:begin] + chance.choice((chance.choice(WORDS), other, number, b'"%s"' % number)) + data[end:]
+    return (
+        data[:begin]
+        + chance.choice((chance.choice(WORDS), other_word, number, b'"%s"' % number))
+        + data[end:]
+    )
 
 
 def _line(data: bytes, inputs: list[bytes], chance: random.Random) -> bytes:
-    lines, others = data.split(b"\n"), chance.choice(inputs).split(b"\n")
-    lines.insert(chance.randint(0, len(lines)), chance.choice(others))
+    lines, other_words = data.split(b"\n"), chance.choice(inputs).split(b"\n")
+    lines.insert(chance.randint(0, len(lines)), chance.choice(other_words))
     return b"\n".join(lines)
 
 
-def _nested(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
+def nest_bytes(data: bytes, _: list[bytes], chance: random.Random) -> bytes:
     at, deep = chance.randint(0, len(data)), chance.choice((2, 30, 2000))
     return data[:at] + chance.choice((b"[", b"{", b"- ", b"a: ", b"]", b'"')) * deep + data[at:]
 
 
-def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]) -> int:
+def fuzz(what: str, inputs: list[bytes], attempt: Callable[[bytes, float], None]) -> int:
     """Try inputs for some time; keep those that break something."""
     parser = argparse.ArgumentParser(description=f"Fuzz {what}.")
     parser.add_argument("--seconds", type=float, default=60)
@@ -244,27 +253,27 @@ def fuzz(what: str, inputs: list[bytes], try_one: Callable[[bytes, float], None]
         "--keep", type=Path, default=Path("fuzz-crashes"), help="where inputs that break are kept"
     )
     options = parser.parse_args()
-    tried, broken, began = 0, set[str](), time.monotonic()
-    for data in mutated(inputs, random.Random(options.seed)):
+    number, broken_values, began = 0, set[str](), time.monotonic()
+    for data in mutations(inputs, random.Random(options.seed)):
         if time.monotonic() - began >= options.seconds:
             break
-        tried += 1
+        number += 1
         try:
-            try_one(data, SECONDS)
+            attempt(data, SECONDS)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} {last.filename}:{last.lineno}"
-            if place not in broken:
-                broken.add(place)
+            if place not in broken_values:
+                broken_values.add(place)
                 options.keep.mkdir(parents=True, exist_ok=True)
                 file = options.keep / hashlib.sha256(data).hexdigest()[:16]
                 file.write_bytes(data)
                 print(f"{place}: {str(error)[:200]}\n  kept as {file}", flush=True)
     seconds = time.monotonic() - began
     print(
-        f"{tried:,} inputs in {seconds:.0f} s, {tried / seconds:.0f} a second; {len(broken)} ways to break it"
+        f"{number:,} inputs in {seconds:.0f} s, {number / seconds:.0f} a second; {len(broken_values)} ways to break it"
     )
-    return int(bool(broken))
+    return int(bool(broken_values))
 
 
 if __name__ == "__main__":

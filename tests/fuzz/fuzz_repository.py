@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from tests.fuzz.fuzz_check import HANG, fuzz
-from tests.support.config_texts import REFUSED, TAKEN
+from tests.support.config_texts import REFUSED_TEXTS, VALID_TEXTS
 from tests.support.corpus import CORPUS
 from tests.support.scheduling_texts import REFUSED_SCHEDULING
 from triton_fleet.findings import Finding, FindingsError
@@ -35,26 +35,26 @@ def one_input(data: bytes, seconds: float = HANG) -> None:
         PbtxtError: our reader refuses what protobuf takes.
     """
     began = time.process_time()
-    found = _found(data)
+    findings = check_repository(data)
     took = time.process_time() - began
     if took > seconds:
         raise AssertionError(f"it takes {took:.1f} s")
-    if _found(data) != found:
+    if check_repository(data) != findings:
         raise AssertionError("two runs find different things")
-    for each in found:
-        if not (each.file and each.message.strip()):
-            raise AssertionError(f"a finding without a place or a message: {each!r}")
+    for finding in findings:
+        if not (finding.file and finding.message.strip()):
+            raise AssertionError(f"a finding without a place or a message: {finding!r}")
     _read(data)
 
 
-def _found(data: bytes) -> list[Finding]:
-    found = _alone(data)
+def check_repository(data: bytes) -> list[Finding]:
+    findings = _alone(data)
     for multi_model in (False, True):
         setting = ServingContainer(
             multi_model=multi_model, release="24.10", default_model=None if multi_model else "resnet"
         )
-        found += plan_load(_repository(data), setting).findings
-    return found
+        findings += plan_load(_repository(data), setting).findings
+    return findings
 
 
 def _alone(data: bytes) -> list[Finding]:
@@ -91,7 +91,7 @@ def _read(data: bytes) -> None:
 
 def seeds() -> list[bytes]:
     """Inputs that make sense: texts of the tests, and other people's where they are there."""
-    texts = [*TAKEN.values(), *(text for text, *_ in (REFUSED | REFUSED_SCHEDULING).values())]
+    texts = [*VALID_TEXTS.values(), *(text for text, *_ in (REFUSED_TEXTS | REFUSED_SCHEDULING).values())]
     return [text.encode() for text in texts] + [file.read_bytes() for file in sorted(CORPUS.glob("*.pbtxt"))]
 
 

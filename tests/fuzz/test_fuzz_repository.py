@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from tests.fuzz.fuzz_check import mutated
+from tests.fuzz.fuzz_check import mutations
 from tests.fuzz.fuzz_repository import one_input, seeds
 
 FEW, MANY = 300, 10_000
@@ -30,7 +30,7 @@ def test_every_seed_is_judged() -> None:
 
 
 def _try(count: int, seed: int) -> None:
-    tried = list(islice(mutated(seeds(), random.Random(seed)), count))
-    for data in tried:
+    inputs = list(islice(mutations(seeds(), random.Random(seed)), count))
+    for data in inputs:
         one_input(data)
-    assert len(set(tried)) > count / 2
+    assert len(set(inputs)) > count / 2

@@ -1,15 +1,16 @@
-"""What several modules ask for: embedded AWS services, and two accounts with an endpoint to promote."""
+"""Fixtures of several modules: embedded AWS services, and two accounts with an endpoint to promote."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_cloudwatch import embedded_cloudwatch, forget
+from tests.support.embedded_s3 import embedded_s3
 from tests.support.fleet_folder import FleetFolder
 from tests.support.promotion import Promotion
 from tests.support.running_aws import running_aws
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
+def running_cloudwatch() -> Iterator[CloudWatchClient]:
     with embedded_cloudwatch() as cloudwatch:
         yield cloudwatch
 
 
 @pytest.fixture
-def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
+def cloudwatch(running_cloudwatch: CloudWatchClient) -> CloudWatchClient:
     """It is empty."""
     forget()
-    return running
+    return running_cloudwatch
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +48,22 @@ def aws_url(aws: EmbeddedAws) -> str:
 
 
 @pytest.fixture(scope="module")
+def s3() -> Iterator[Any]:
+    """The embedded S3 alone."""
+    with embedded_s3() as s3:
+        yield s3
+
+
+@pytest.fixture(scope="module")
 def repositories_s3(aws_url: str) -> S3Client:
     return repositories_client(aws_url)
 
 
 @pytest.fixture
-def there(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
+def empty_repositories(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
     """No repository is there."""
-    with Repositories(repositories_s3, folder) as there:
-        yield there
+    with Repositories(repositories_s3, folder) as repositories:
+        yield repositories
 
 
 @pytest.fixture

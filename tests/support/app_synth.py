@@ -24,11 +24,11 @@ def synth(
     Without `validates` it leaves out the CDK's own rules, two thirds of its time: for what has met them already.
     """
     settings = dict(pair.split("=", 1) for pair in (f"env={environment}", *context))
-    shipped = json.loads((root / "cdk.json").read_text())["context"]
+    shipped_context = json.loads((root / "cdk.json").read_text())["context"]
     variables = {
         "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
         "CDK_OUTDIR": str(folder),
-        "CDK_CONTEXT_JSON": json.dumps({**shipped, **settings}),
+        "CDK_CONTEXT_JSON": json.dumps({**shipped_context, **settings}),
         "HOME": os.environ["HOME"],
         "NODE_COMPILE_CACHE": str(compile_cache(folder)),
         **({} if validates else {"CDK_VALIDATION": "false"}),

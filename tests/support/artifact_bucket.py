@@ -48,13 +48,13 @@ class ArtifactBucket:
     def set_of(self, archives: Mapping[str, str], name: str = "zoo", *, version: int | None = None) -> None:
         """A multi-model endpoint: the code of each archive by its name; with a version, a live set."""
         live = "" if version is None else "archive_set: live\n"
-        versioned = "" if version is None else f", version: {version}"
+        text = "" if version is None else f", version: {version}"
         lines = [f"endpoint: {name}\nmode: multi-model\n{live}"]
         lines.append('triton: "25.04"\ninstance: {type: ml.g5.xlarge}\nmodels:\n')
         for archive, code in archives.items():
             self.folder.write(f"{name}/{archive}/model/config.pbtxt", 'backend: "python"\n')
             self.folder.write(f"{name}/{archive}/model/1/model.py", code)
-            lines.append(f"  - {{archive: {archive}, repository: ../{name}/{archive}{versioned}}}\n")
+            lines.append(f"  - {{archive: {archive}, repository: ../{name}/{archive}{text}}}\n")
         self.folder.write(f"model_specs/{name}.yaml", "".join(lines))
 
     def lock(self, s3: Connect = no_s3) -> None:
@@ -72,9 +72,9 @@ class ArtifactBucket:
         """Publish what the locks say."""
         return publish(self.s3, self.project, self.endpoints, SilentProgress())
 
-    def held(self, prefix: str = "") -> list[str]:
+    def object_keys(self, prefix: str = "") -> list[str]:
         pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=prefix)
-        return [found["Key"] for page in pages for found in page.get("Contents", [])]
+        return [content["Key"] for page in pages for content in page.get("Contents", [])]
 
     def put(self, key: str, body: bytes = b"x") -> str:
         self.s3.put_object(Bucket=BUCKET, Key=key, Body=body)
@@ -91,11 +91,11 @@ def empty_bucket(url: str, folder: FleetFolder) -> ArtifactBucket:
     sagemaker, ecr = (session.client(name, endpoint_url=url) for name in ("sagemaker", "ecr"))
     bucket = ArtifactBucket(folder, s3, sagemaker, ecr)
     s3.create_bucket(Bucket=BUCKET)
-    for key in bucket.held():
+    for key in bucket.object_keys():
         s3.delete_object(Bucket=BUCKET, Key=key)
     for page in bucket.sagemaker.get_paginator("list_models").paginate():
-        for each in page["Models"]:
-            bucket.sagemaker.delete_model(ModelName=each["ModelName"])
+        for entry in page["Models"]:
+            bucket.sagemaker.delete_model(ModelName=entry["ModelName"])
     for file in (*folder.root.glob("model_specs/*.yaml"), *folder.root.glob("locks/dev/*")):
         file.unlink()
 

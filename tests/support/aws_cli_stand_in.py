@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError, UnknownServiceError
 
 from tests.support.fleet_commands import WrongCommandError
 
-RENAMED = {("sns", "subscribe"): {"--notification-endpoint": "Endpoint"}}
+OPTION_NAMES = {("sns", "subscribe"): {"--notification-endpoint": "Endpoint"}}
 """What the CLI names otherwise than botocore; source: awscli/customizations/argrename.py."""
 TAIL = {"--since": "600s", "--filter-pattern": ""}
 """Options of `logs tail` and what holds without them; source: awscli/customizations/logs/tail.py."""
@@ -57,44 +57,44 @@ def parse(words: Sequence[str]) -> Call:
     if operation not in names:
         raise WrongCommandError(f"aws {service} has no operation {operation}")
     shapes = model.operation_model(names[operation]).input_shape.members
-    known = {f"--{xform_name(name, '-')}": name for name in shapes}
-    known |= {
+    known_names = {f"--{xform_name(name, '-')}": name for name in shapes}
+    known_names |= {
         f"--no-{xform_name(name, '-')}": name
         for name, shape in shapes.items()
         if shape.type_name == "boolean"
     }
-    known |= RENAMED.get((service, operation), {})
-    given: dict[str, list[str]] = {}
+    known_names |= OPTION_NAMES.get((service, operation), {})
+    given_lines: dict[str, list[str]] = {}
     for word in rest:
         if word.startswith("--"):
-            given[word] = []
-        elif given:
-            list(given.values())[-1].append(word)
+            given_lines[word] = []
+        elif given_lines:
+            list(given_lines.values())[-1].append(word)
         else:
             raise WrongCommandError(f"aws {service} {operation} takes no {word}")
-    if unknown := sorted(given.keys() - known.keys() - set(GLOBAL)):
+    if unknown := sorted(given_lines.keys() - known_names.keys() - set(GLOBAL)):
         raise WrongCommandError(f"aws {service} {operation} has no {unknown[0]}")
     parameters = {
-        known[option]: _value(option, values, shapes[known[option]].type_name)
-        for option, values in given.items()
-        if option in known
+        known_names[option]: _value(option, values, shapes[known_names[option]].type_name)
+        for option, values in given_lines.items()
+        if option in known_names
     }
-    options = {option: values[0] for option, values in given.items() if option not in known}
+    options = {option: values[0] for option, values in given_lines.items() if option not in known_names}
     return Call(service, names[operation], parameters, options)
 
 
 def _tail(group: str = "", *rest: str) -> Call:
     """The call that `logs tail GROUP` makes: events of a group since a time that is a number and a unit ago."""
-    given = dict(zip(rest[::2], rest[1::2], strict=True))
-    if unknown := sorted(given.keys() - TAIL.keys()):
+    inputs = dict(zip(rest[::2], rest[1::2], strict=True))
+    if unknown := sorted(inputs.keys() - TAIL.keys()):
         raise WrongCommandError(f"aws logs tail has no {unknown[0]}")
-    chosen = TAIL | given
-    ago = re.fullmatch(r"([0-9]+)([smhdw])", chosen["--since"])
+    tail = TAIL | inputs
+    ago = re.fullmatch(r"([0-9]+)([smhdw])", tail["--since"])
     if ago is None:
-        raise WrongCommandError(f"aws logs tail --since takes no {chosen['--since']}")
+        raise WrongCommandError(f"aws logs tail --since takes no {tail['--since']}")
     since = datetime.now(UTC) - timedelta(seconds=int(ago[1]) * SECONDS[ago[2]])
     parameters = {"logGroupName": group, "startTime": int(since.timestamp() * 1000)}
-    parameters |= {"filterPattern": chosen["--filter-pattern"]} if chosen["--filter-pattern"] else {}
+    parameters |= {"filterPattern": tail["--filter-pattern"]} if tail["--filter-pattern"] else {}
     return Call("logs", "FilterLogEvents", parameters, {"--query": "events[].message"})
 
 
@@ -112,11 +112,11 @@ def run(words: Sequence[str], *, url: str, region: str) -> None:
         print(error, file=sys.stderr)
         sys.exit(254)
     del answer["ResponseMetadata"]
-    chosen = jmespath.search(call.options.get("--query", "@"), answer)
-    if call.options.get("--output") == "text" and isinstance(chosen, str):
-        print(chosen)
+    match = jmespath.search(call.options.get("--query", "@"), answer)
+    if call.options.get("--output") == "text" and isinstance(match, str):
+        print(match)
     else:
-        print(json.dumps(chosen, default=str, indent=2))
+        print(json.dumps(match, default=str, indent=2))
 
 
 def _value(option: str, values: list[str], kind: str) -> Any:

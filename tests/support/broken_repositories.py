@@ -39,12 +39,12 @@ class Case:
 
     id: str
     files: Mapping[str, bytes]
-    changed: str
+    change: str
     mode: str = MULTI_MODEL
 
     @property
     def target(self) -> str:
-        """What the archive is called."""
+        """The name of the archive."""
         return f"{self.id}.tar.gz"
 
     def write(self, folder: Path) -> Path:
@@ -60,7 +60,7 @@ class Case:
         return folder
 
 
-def changed(files: Files, file: str, *replacements: tuple[str, str], add: str = "") -> Files:
+def change_file(files: Files, file: str, *replacements: tuple[str, str], add: str = "") -> Files:
     """The files with texts of one of them replaced, each of which it must have, and something appended."""
     text = files[file].decode()
     for old, new in replacements:
@@ -74,7 +74,7 @@ def without(files: Files, paths: Iterable[str]) -> Files:
     return {path: content for path, content in files.items() if path not in set(paths)}
 
 
-def moved(files: Files, start: str, to: str) -> Files:
+def move_files(files: Files, start: str, to: str) -> Files:
     """The files with the beginning of their paths changed."""
     return {
         to + path.removeprefix(start) if path.startswith(start) else path: content
@@ -152,7 +152,7 @@ sequence_batching {
 SEQUENCE: Files = python_model("sequence", f'name: "sequence"\nbackend: "python"\n{TENSORS}{CONTROLS}')
 """A Python model with state."""
 
-RAGGED: Files = python_model(
+RAGGED_MODEL: Files = python_model(
     "ragged",
     """\
 name: "ragged"

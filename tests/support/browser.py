@@ -35,7 +35,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedPage:
     """The page's elements after its scripts have run, and the foreign hosts that it asked for."""
 
     dom: str
@@ -49,7 +49,7 @@ class Browser:
     program: str
     profile: Path
 
-    def load(self, page: Path, width: int = 1400) -> Loaded:
+    def load(self, page: Path, width: int = 1400) -> LoadedPage:
         """Load a page to its end; whatever it asks the network for is noted and refused."""
         with _proxy() as proxy:
             command = [
@@ -65,15 +65,15 @@ class Browser:
                 "--dump-dom",
                 page.as_uri(),
             ]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
-        return Loaded(done.stdout, {host for host in proxy.hosts if not host.endswith(OWN_HOSTS)})
+            process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert process.returncode == 0, process.stderr
+        return LoadedPage(process.stdout, {host for host in proxy.hosts if not host.endswith(OWN_HOSTS)})
 
 
 def find_browser(profile: Path) -> Browser | None:
     """Chromium or Chrome, where there is one."""
-    found = [program for name in ("chromium", "google-chrome") if (program := shutil.which(name))]
-    return Browser(found[0], profile) if found else None
+    lines = [program for name in ("chromium", "google-chrome") if (program := shutil.which(name))]
+    return Browser(lines[0], profile) if lines else None
 
 
 @contextmanager

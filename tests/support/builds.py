@@ -20,7 +20,7 @@ BUCKET, GROUP = "sources", "/fleet/builds"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3"
 
 
-def zipped(files: Mapping[str, str]) -> bytes:
+def zip_files(files: Mapping[str, str]) -> bytes:
     """A zip file's content."""
     content = BytesIO()
     with ZipFile(content, "w") as archive:
@@ -48,8 +48,8 @@ class Builds:
         self._stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.05})
         return name
 
-    def refused(self, name: str, **properties: Any) -> str:
-        """What CloudFormation says of a project that cannot be made."""
+    def refusal(self, name: str, **properties: Any) -> str:
+        """CloudFormation's reason why a project cannot be made."""
         self._create(name, {}, **properties)
         with suppress(WaiterError):
             self._stacks.get_waiter("stack_create_complete").wait(
@@ -57,9 +57,9 @@ class Builds:
             )
         events = self._stacks.describe_stack_events(StackName=name)["StackEvents"]
         (reason,) = [
-            each["ResourceStatusReason"]
-            for each in events
-            if each["LogicalResourceId"] == "Project" and each["ResourceStatus"] == "CREATE_FAILED"
+            event["ResourceStatusReason"]
+            for event in events
+            if event["LogicalResourceId"] == "Project" and event["ResourceStatus"] == "CREATE_FAILED"
         ]
         return str(reason)
 
@@ -85,26 +85,26 @@ class Builds:
         """Start a build; its id."""
         return str(self.api.start_build(projectName=project, **overrides)["build"]["id"])
 
-    def now(self, id: str) -> dict[str, Any]:
+    def current_build(self, id: str) -> dict[str, Any]:
         """A build as it is."""
         build: dict[str, Any] = self.api.batch_get_builds(ids=[id])["builds"][0]
         return build
 
-    def ended(self, id: str) -> dict[str, Any]:
+    def final_build(self, id: str) -> dict[str, Any]:
         """A build when it is over."""
         pause = threading.Event()
-        while not (build := self.now(id))["buildComplete"]:
+        while not (build := self.current_build(id))["buildComplete"]:
             pause.wait(0.02)
         return build
 
-    def said(self, build: Mapping[str, Any], line: str) -> None:
+    def log_contains(self, build: Mapping[str, Any], line: str) -> None:
         """Wait until a build has said a line."""
         pause = threading.Event()
         while line not in self.lines(build):
             pause.wait(0.02)
 
     def lines(self, build: Mapping[str, Any]) -> list[str]:
-        """What it has said, without what CodeBuild's agent says."""
+        """Lines of its log, without those of CodeBuild's agent."""
         try:
             answer = self._logs.get_log_events(
                 logGroupName=build["logs"]["groupName"],
@@ -114,12 +114,12 @@ class Builds:
         except self._logs.exceptions.ResourceNotFoundException:
             return []
         messages = [event["message"].rstrip("\n") for event in answer["events"]]
-        return [each for each in messages if not each.startswith("[Container] ")]
+        return [message for message in messages if not message.startswith("[Container] ")]
 
 
 def phases(build: Mapping[str, Any]) -> dict[str, str]:
     """How each phase ended."""
-    return {each["phaseType"]: each.get("phaseStatus", "") for each in build["phases"]}
+    return {phase["phaseType"]: phase.get("phaseStatus", "") for phase in build["phases"]}
 
 
 def buildspec(phases: Mapping[str, Any]) -> str:
@@ -127,6 +127,6 @@ def buildspec(phases: Mapping[str, Any]) -> str:
     return json.dumps({"version": 0.2, "env": {"shell": "bash"}, "phases": phases})
 
 
-def commands(*each: str) -> dict[str, Any]:
+def commands(*text: str) -> dict[str, Any]:
     """The phases of a buildspec that only builds."""
-    return {"build": {"commands": list(each)}}
+    return {"build": {"commands": list(text)}}

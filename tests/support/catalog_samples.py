@@ -53,7 +53,7 @@ FILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What the program ended with and printed."""
+    """The program's exit code and output."""
 
     code: int
     lines: list[str]
@@ -98,11 +98,14 @@ class CatalogSamples:
         days: Sequence[int] = (1,),
     ) -> None:
         """The list of hosting types by region, its day, and the schemas of a model and a log group."""
-        known = {"eu-north-1": ["ml.g5.xlarge", "ml.g5.2xlarge"]} if regions is None else regions
-        listed = {"description": "gathered", **{region: {"enum": types} for region, types in known.items()}}
+        known_regions = {"eu-north-1": ["ml.g5.xlarge", "ml.g5.2xlarge"]} if regions is None else regions
+        entries = {
+            "description": "gathered",
+            **{region: {"enum": types} for region, types in known_regions.items()},
+        }
         folder = "data/schemas/extensions/aws_sagemaker_hosting"
         files = {
-            f"{folder}/instancetype_enum.json": listed,
+            f"{folder}/instancetype_enum.json": entries,
             "data/schemas/resources/model.json": {
                 "properties": {"ModelName": {"type": "string", "description": "text", "minLength": 0}},
                 "readOnlyProperties": ["/properties/ModelArn"],
@@ -120,16 +123,16 @@ class CatalogSamples:
 
     def sdk(self, version: str = "1.0.0", versions: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """The list of Triton's images: accounts by release and region."""
-        known = {"25.04": {"eu-west-1": "111111111111"}} if versions is None else versions
-        listed = {
+        known_versions = {"25.04": {"eu-west-1": "111111111111"}} if versions is None else versions
+        entries = {
             name: {
                 "registries": accounts,
                 "repository": "sagemaker-tritonserver",
                 "tag_prefix": f"{name}-py3",
             }
-            for name, accounts in known.items()
+            for name, accounts in known_versions.items()
         }
-        files = {"image_uri_config/sagemaker-tritonserver.json": {"versions": listed}}
+        files = {"image_uri_config/sagemaker-tritonserver.json": {"versions": entries}}
         self._package("sagemaker-core", version, files, module="sagemaker/core")
 
     def price_list(
@@ -140,7 +143,7 @@ class CatalogSamples:
         **changes: Any,
     ) -> Path:
         """A price list of a region with the prices of each hosting type; one of training is always among them."""
-        offers = [("Hosting", name, price) for name, each in prices.items() for price in each]
+        offers = [("Hosting", name, price) for name, item in prices.items() for price in item]
         products, terms = dict[str, Any](), dict[str, Any]()
         for number, (component, name, price) in enumerate([*offers, ("Training", "ml.g5.xlarge", "9.99")]):
             about = {"component": component, "instanceName": name, "regionCode": region}
@@ -158,20 +161,20 @@ class CatalogSamples:
             "products": products,
             "terms": {"OnDemand": terms},
         }
-        return self._saved("prices.json", document | changes)
+        return self._save("prices.json", document | changes)
 
     def quota_list(self, *names: str, service: str = "sagemaker") -> Path:
-        """What Service Quotas answers."""
+        """The answer of Service Quotas."""
         quotas = [{"ServiceCode": service, "QuotaCode": "L-1", "QuotaName": name} for name in names]
-        return self._saved("quotas.json", {"Quotas": quotas})
+        return self._save("quotas.json", {"Quotas": quotas})
 
     def refresh(self, *options: str | Path) -> Run:
         """Run the program on this catalog and these packages, on `TODAY`."""
-        given = ["--data", self.data, "--packages", self.packages, "--today", TODAY, *options]
-        printed, errors = StringIO(), StringIO()
-        with redirect_stdout(printed), redirect_stderr(errors):
-            code = main([str(each) for each in given])
-        return Run(code=code, lines=printed.getvalue().splitlines(), errors=errors.getvalue().splitlines())
+        given_options = ["--data", self.data, "--packages", self.packages, "--today", TODAY, *options]
+        stream, errors = StringIO(), StringIO()
+        with redirect_stdout(stream), redirect_stderr(errors):
+            code = main([str(given_option) for given_option in given_options])
+        return Run(code=code, lines=stream.getvalue().splitlines(), errors=errors.getvalue().splitlines())
 
     def read(self, file: str) -> dict[str, Any]:
         """A file of the catalog."""
@@ -193,7 +196,7 @@ class CatalogSamples:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(content))
 
-    def _saved(self, name: str, document: object) -> Path:
+    def _save(self, name: str, document: object) -> Path:
         file = self._folder / name
         file.write_text(json.dumps(document))
         return file

@@ -1,4 +1,4 @@
-"""What cfn-lint finds in templates."""
+"""Findings of cfn-lint in templates."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 # Dependencies that CloudFormation would have found by itself; the CDK writes them.
-IGNORED = "W3005"
+IGNORED_RULE = "W3005"
 # Beside errors and warnings: actions that do not take the resource of their statement.
-INCLUDED = "I3510"
+INCLUDED_RULE = "I3510"
 
 
 def cfn_lint(templates: Iterable[Path]) -> list[tuple[str, str, str]]:
     """Of each finding the template's name, the rule and what it says; a warning counts."""
-    options = ["--format", "json", "--ignore-checks", IGNORED, "--include-checks", INCLUDED]
+    options = ["--format", "json", "--ignore-checks", IGNORED_RULE, "--include-checks", INCLUDED_RULE]
     command = [str(Path(sys.executable).parent / "cfn-lint"), *options, "--template", *map(str, templates)]
-    linted = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert linted.stdout, linted.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.stdout, process.stderr
     return [
-        (Path(each["Filename"]).name, each["Rule"]["Id"], each["Message"])
-        for each in json.loads(linted.stdout)
+        (Path(entry["Filename"]).name, entry["Rule"]["Id"], entry["Message"])
+        for entry in json.loads(process.stdout)
     ]

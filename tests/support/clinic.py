@@ -56,24 +56,26 @@ class Clinic:
         self.stacks.api.get_waiter("stack_delete_complete").wait(StackName=name, WaiterConfig={"Delay": 0.02})
 
     def log(self, *lines: str, stream: str = "AllTraffic/i-0123456789abcdef0", group: str = GROUP) -> None:
-        """What the container of one instance has written just now."""
-        logs, now = client(self.aws, "logs"), int(time.time() * 1000)
-        if group not in [each["logGroupName"] for each in logs.describe_log_groups()["logGroups"]]:
+        """Lines that the container of one instance has written just now."""
+        logs, current_number = client(self.aws, "logs"), int(time.time() * 1000)
+        if group not in [log_group["logGroupName"] for log_group in logs.describe_log_groups()["logGroups"]]:
             logs.create_log_group(logGroupName=group)
         logs.create_log_stream(logGroupName=group, logStreamName=stream)
-        events = [{"timestamp": now + number, "message": line} for number, line in enumerate(lines)]
+        events = [
+            {"timestamp": current_number + number, "message": line} for number, line in enumerate(lines)
+        ]
         logs.put_log_events(logGroupName=group, logStreamName=stream, logEvents=events)
 
 
-def deny(proxy: FaultyS3, wanted: Callable[[Request], bool]) -> None:
+def deny(proxy: FaultyS3, expected_value: Callable[[Request], bool]) -> None:
     """Refuse in the protocol of each service, as AWS does."""
 
-    def denied(answer: Answer) -> Answer:
+    def deny(answer: Answer) -> Answer:
         xml = b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>"
         return Answer(403, [("Content-Type", "text/xml")], xml)
 
     def denied_json(answer: Answer) -> Answer:
         return Answer(400, [("Content-Type", "application/json")], b'{"__type": "AccessDeniedException"}')
 
-    proxy.change_answers(lambda each: wanted(each) and "X-Amz-Target" not in each.headers, denied)
-    proxy.change_answers(lambda each: wanted(each) and "X-Amz-Target" in each.headers, denied_json)
+    proxy.change_answers(lambda item: expected_value(item) and "X-Amz-Target" not in item.headers, deny)
+    proxy.change_answers(lambda item: expected_value(item) and "X-Amz-Target" in item.headers, denied_json)

@@ -33,7 +33,7 @@ class Clone:
 
     def fleet(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `fleet ARGUMENTS` to its end."""
-        done = subprocess.run(
+        process = subprocess.run(
             self._command(arguments),
             cwd=self.root,
             env=self._environment,
@@ -41,8 +41,8 @@ class Clone:
             text=True,
             check=False,
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
+        assert "Traceback" not in process.stderr, process.stderr
+        return process
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start `fleet ARGUMENTS` in a process group of its own, as a terminal does."""
@@ -96,5 +96,5 @@ def make_clone(folder: Path, *, validates: bool = False) -> Clone:
 
 
 def interrupt(process: subprocess.Popen[str]) -> None:
-    """What Ctrl-C in a terminal does: SIGINT to the foreground process group."""
+    """Ctrl-C in a terminal: SIGINT to the foreground process group."""
     os.killpg(process.pid, signal.SIGINT)

@@ -1,4 +1,4 @@
-"""What CloudFormation makes of a value, by its user guide: an oracle for what searches templates.
+"""CloudFormation's result of a value, by its user guide: an oracle for what searches templates.
 
 Sources: intrinsic-function-reference-{sub,join,if,select,split,ref}.html and pseudo-parameter-reference.html.
 """
@@ -21,35 +21,39 @@ class Deployment:
     reference: str = ""
     conditions: Mapping[str, bool] = field(default_factory=dict)
 
-    def value(self, given: Any) -> Any:
+    def value(self, given_values: Any) -> Any:
         """A value of a template with its functions computed; None: CloudFormation leaves it out."""
-        match given:
-            case {"Ref": name} if len(given) == 1:
+        match given_values:
+            case {"Ref": name} if len(given_values) == 1:
                 return None if name == NO_VALUE else self.reference
-            case {"Fn::GetAtt": _} if len(given) == 1:
+            case {"Fn::GetAtt": _} if len(given_values) == 1:
                 return self.reference
-            case {"Fn::If": [condition, yes, no]} if len(given) == 1:
+            case {"Fn::If": [condition, yes, no]} if len(given_values) == 1:
                 return self.value(yes if self.conditions.get(condition, True) else no)
-            case {"Fn::Join": [delimiter, items]} if len(given) == 1:
-                found = self.value(items)
-                parts = found if isinstance(found, list) else [found]
+            case {"Fn::Join": [delimiter, items]} if len(given_values) == 1:
+                actual_value = self.value(items)
+                parts = actual_value if isinstance(actual_value, list) else [actual_value]
                 return delimiter.join(str(part) for part in parts if part is not None)
-            case {"Fn::Sub": str(text)} if len(given) == 1:
-                return self._substituted(text, {})
-            case {"Fn::Sub": [text, variables]} if len(given) == 1:
-                return self._substituted(text, variables)
-            case {"Fn::Split": [delimiter, text]} if len(given) == 1:
+            case {"Fn::Sub": str(text)} if len(given_values) == 1:
+                return self._substitute(text, {})
+            case {"Fn::Sub": [text, variables]} if len(given_values) == 1:
+                return self._substitute(text, variables)
+            case {"Fn::Split": [delimiter, text]} if len(given_values) == 1:
                 return str(self.value(text)).split(delimiter)
             case dict():
-                return {key: each for key, inner in given.items() if (each := self.value(inner)) is not None}
+                return {
+                    key: item
+                    for key, inner in given_values.items()
+                    if (item := self.value(inner)) is not None
+                }
             case list():
-                return [each for inner in given if (each := self.value(inner)) is not None]
-        return given
+                return [item for inner in given_values if (item := self.value(inner)) is not None]
+        return given_values
 
-    def _substituted(self, text: str, variables: Mapping[str, Any]) -> str:
-        def replacement(found: re.Match[str]) -> str:
-            name = found["name"]
-            if found["literal"]:
+    def _substitute(self, text: str, variables: Mapping[str, Any]) -> str:
+        def replacement(match: re.Match[str]) -> str:
+            name = match["name"]
+            if match["literal"]:
                 return f"${{{name}}}"
             value = self.value(variables.get(name, {"Ref": name}))
             return "" if value is None else str(value)

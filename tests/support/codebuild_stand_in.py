@@ -33,25 +33,25 @@ class StandInCodeBuild:
     """
 
     s3: S3Client
-    looked: Callable[[str], None] | None = None
+    on_look: Callable[[str], None] | None = None
     refusals: list[Exception] = field(default_factory=list)
-    started: list[dict[str, Any]] = field(default_factory=list)
+    starts: list[dict[str, Any]] = field(default_factory=list)
     status: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     reason: str = ""
     after_start: Callable[[], None] | None = None
-    most: int = 100
+    max_builds: int = 100
 
     def start_build(self, **request: Any) -> dict[str, Any]:
         if self.refusals:
             raise self.refusals.pop(0)
-        if list(self.status.values()).count("IN_PROGRESS") >= self.most:
+        if list(self.status.values()).count("IN_PROGRESS") >= self.max_builds:
             raise refusal(
                 "AccountLimitExceededException",
-                f"Cannot have more than {self.most} builds in queue for the account",
+                f"Cannot have more than {self.max_builds} builds in queue for the account",
             )
-        self.started.append(request)
-        id = f"{request['projectName']}:{len(self.started)}"
+        self.starts.append(request)
+        id = f"{request['projectName']}:{len(self.starts)}"
         self.status[id] = "IN_PROGRESS"
         if self.after_start is not None:
             self.after_start()
@@ -60,8 +60,8 @@ class StandInCodeBuild:
     def batch_get_builds(self, *, ids: list[str]) -> dict[str, Any]:
         (id,) = ids
         if self.status.get(id) == "IN_PROGRESS":
-            (self.looked or self.succeed)(id)
-        return {"builds": [self._shown(id)] if id in self.status else []}
+            (self.on_look or self.succeed)(id)
+        return {"builds": [self._build_view(id)] if id in self.status else []}
 
     def stop_build(self, *, id: str) -> None:
         self.status[id] = "STOPPED"
@@ -91,23 +91,27 @@ class StandInCodeBuild:
 
     def prefix(self, id: str) -> str:
         """Where the build's engine goes."""
-        variable, *_ = self.started[int(id.rpartition(":")[2]) - 1]["environmentVariablesOverride"]
+        variable, *_ = self.starts[int(id.rpartition(":")[2]) - 1]["environmentVariablesOverride"]
         url: str = variable["value"]
         return url.removeprefix(f"s3://{BUCKET}/").removesuffix("request.json")
 
-    def _shown(self, id: str) -> dict[str, Any]:
-        failed = {"phaseType": "BUILD", "phaseStatus": "FAILED", "contexts": [{"message": self.reason}]}
+    def _build_view(self, id: str) -> dict[str, Any]:
+        failed_values = {
+            "phaseType": "BUILD",
+            "phaseStatus": "FAILED",
+            "contexts": [{"message": self.reason}],
+        }
         return {
             "id": id,
             "buildStatus": self.status[id],
             "currentPhase": "BUILD",
-            "phases": [failed] if self.reason else [],
+            "phases": [failed_values] if self.reason else [],
             "logs": {"groupName": "group", "streamName": "stream"},
         }
 
 
 def refusal(code: str, message: str = "no", status: int = 400) -> ClientError:
-    """What AWS answers."""
+    """The answer of AWS."""
     answer: Any = {
         "Error": {"Code": code, "Message": message},
         "ResponseMetadata": {"HTTPStatusCode": status},

@@ -17,19 +17,21 @@ PROGRAMS = ("fleet", "python")
 
 
 class CommandsRun:
-    """What was run, and ended with 0, since the tests of a module began."""
+    """Commands that were run, and ended with 0, since the tests of a module began."""
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
 
-    def missing(self, commands: list[str]) -> list[str]:
+    def unrun_commands(self, commands: list[str]) -> list[str]:
         """Those of which none of the same form was run."""
-        run = {found for call in self.calls if (found := _form(call))}
-        return [each for each in commands if not all(form(call) in run for call in simple_commands(each))]
+        run = {actual_form for call in self.calls if (actual_form := _form(call))}
+        return [
+            command for command in commands if not all(form(call) in run for call in simple_commands(command))
+        ]
 
 
 @contextmanager
-def watched() -> Iterator[CommandsRun]:
+def watch_commands() -> Iterator[CommandsRun]:
     """Note each process and each call of this process's `fleet` that ends well."""
     run = CommandsRun()
     wait, main = subprocess.Popen.wait, typer.core.TyperGroup.main

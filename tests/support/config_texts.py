@@ -7,7 +7,7 @@ IO = """input { name: "image" data_type: TYPE_FP32 dims: [ 3, -1 ] }
 output { name: "label" data_type: TYPE_FP32 dims: [ 8 ] }
 """
 
-REFUSED = {
+REFUSED_TEXTS = {
     "agents that are not named": (
         HEAD + "model_repository_agents { }\n",
         4,
@@ -211,7 +211,7 @@ REFUSED = {
 }
 
 
-TAKEN = {
+VALID_TEXTS = {
     "a plain model": HEAD + IO,
     "nothing at all": "",
     "angle brackets, semicolons and comments": (

@@ -42,7 +42,9 @@ _SECTION = re.compile(r"^(Args|Attributes|Raises):$")
 def public_api() -> dict[str, dict[str, str]]:
     """Each public callable as `NAME` or `NAME.METHOD`, with its parameters and their defaults; properties have none."""
     return {
-        name: {each.name: _default(each) for each in _parameters(call)} if _is_called(call) else {}
+        name: {parameter.name: _default(parameter) for parameter in _parameters(call)}
+        if _is_called(call)
+        else {}
         for owner in triton_endpoints.__all__
         for name, call in _entries(owner)
     }
@@ -64,9 +66,9 @@ def constructs_page() -> str:
 
 
 def _entries(owner: str) -> Iterator[tuple[str, Any]]:
-    found = getattr(triton_endpoints, owner)
-    yield owner, found
-    for name, member in _members(found):
+    result = getattr(triton_endpoints, owner)
+    yield owner, result
+    for name, member in _members(result):
         yield f"{owner}.{name}", member
 
 
@@ -74,9 +76,9 @@ def _members(owner: object) -> Iterator[tuple[str, Any]]:
     """The public members that our classes define, those of our bases too."""
     if not inspect.isclass(owner):
         return
-    ours = [each for each in owner.__mro__ if each.__module__.startswith("triton_endpoints")]
-    names = {name for each in ours for name in vars(each) if not name.startswith(("_", "jsii"))}
-    own_fields = {each.name for each in fields(owner)} if is_dataclass(owner) else set()
+    ours = [item for item in owner.__mro__ if item.__module__.startswith("triton_endpoints")]
+    names = {name for item in ours for name in vars(item) if not name.startswith(("_", "jsii"))}
+    own_fields = {field.name for field in fields(owner)} if is_dataclass(owner) else set()
     for name in sorted(names - own_fields):
         member = inspect.getattr_static(owner, name)
         if isinstance(member, property) or callable(getattr(owner, name)):
@@ -84,8 +86,8 @@ def _members(owner: object) -> Iterator[tuple[str, Any]]:
 
 
 def _parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
-    found = inspect.signature(call.__init__ if inspect.isclass(call) else call)
-    return [each for each in found.parameters.values() if each.name != "self"]
+    signature = inspect.signature(call.__init__ if inspect.isclass(call) else call)
+    return [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
 
 
 def _default(parameter: inspect.Parameter) -> str:
@@ -97,44 +99,46 @@ def _default(parameter: inspect.Parameter) -> str:
 
 
 def _part(name: str) -> str:
-    found = getattr(triton_endpoints, name)
-    if not _is_called(found):
-        return f"## {name}\n\n`{_type_text(found)}`\n"
-    text = [f"## {name}\n", _described(found, found)]
-    for member, value in _members(found):
+    result = getattr(triton_endpoints, name)
+    if not _is_called(result):
+        return f"## {name}\n\n`{_type_text(result)}`\n"
+    text = [f"## {name}\n", describe_call(result, result)]
+    for member, value in _members(result):
         if isinstance(value, property):
             text.append(f"### {name}.{member}\n\n{_prose(inspect.getdoc(value) or '')}\n")
         else:
-            text.append(f"### {name}.{member}()\n\n{_described(value, value)}")
+            text.append(f"### {name}.{member}()\n\n{describe_call(value, value)}")
     return "\n".join(text)
 
 
-def _described(documented: object, call: Callable[..., Any]) -> str:
+def describe_call(documentation: object, call: Callable[..., Any]) -> str:
     """The docstring, and a table of the parameters with what is said of each."""
-    doc = inspect.getdoc(documented) or ""
-    initialiser = inspect.getdoc(documented.__init__) if inspect.isclass(documented) else ""
-    about = {**_keys(documented), **_arguments(doc), **_arguments(initialiser or "")}
+    doc = inspect.getdoc(documentation) or ""
+    initialiser = inspect.getdoc(documentation.__init__) if inspect.isclass(documentation) else ""
+    about = {**_keys(documentation), **_arguments(doc), **_arguments(initialiser or "")}
     rows = [
-        f"| `{each.name}` | {_code(str(each.annotation))} | {_shown(_default(each))} | {about.get(each.name, '')} |"
-        for each in _parameters(call)
-        if each.name not in ("scope", "id")
+        f"| `{parameter.name}` | {_code(str(parameter.annotation))} | {show_default(_default(parameter))} | {about.get(parameter.name, '')} |"
+        for parameter in _parameters(call)
+        if parameter.name not in ("scope", "id")
     ]
     table = ["| parameter | type | default | |", "| --- | --- | --- | --- |", *rows, ""] if rows else []
     return "\n".join([_prose(doc), "", *table])
 
 
-def _keys(documented: object) -> dict[str, str]:
-    """What the spec says of its keys, for props that are called as they are."""
-    model = SPEC_MODELS.get(getattr(documented, "__name__", ""))
-    described = model.model_fields.items() if model else ()
-    return {name: " ".join((each.description or "").split()).replace("|", "\\|") for name, each in described}
+def _keys(documentation: object) -> dict[str, str]:
+    """The spec's description of its keys, for props that are called as they are."""
+    model = SPEC_MODELS.get(getattr(documentation, "__name__", ""))
+    model_fields = model.model_fields.items() if model else ()
+    return {
+        name: " ".join((item.description or "").split()).replace("|", "\\|") for name, item in model_fields
+    }
 
 
 def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
 
 
-def _shown(default: str) -> str:
+def show_default(default: str) -> str:
     return default if default in ("any", "required", "props", "unset", "empty") else f"`{default}`"
 
 
@@ -142,8 +146,8 @@ def _prose(doc: str) -> str:
     """A docstring without its sections of arguments, but with what is raised."""
     lines, section = [], ""
     for line in doc.splitlines():
-        if found := _SECTION.match(line):
-            section = found[1]
+        if match := _SECTION.match(line):
+            section = match[1]
         elif section == "Raises" and line.strip():
             lines.append(f"Raises {line.strip()}")
         elif not section:
@@ -152,17 +156,17 @@ def _prose(doc: str) -> str:
 
 
 def _arguments(doc: str) -> dict[str, str]:
-    """What a docstring says of each argument or attribute."""
-    found, name, section = dict[str, str](), "", ""
+    """A docstring's description of each argument or attribute."""
+    result, name, section = dict[str, str](), "", ""
     for line in doc.splitlines():
         if heading := _SECTION.match(line):
             section = heading[1]
         elif section in ("Args", "Attributes") and (entry := re.match(r" {4}(\**\w+): (.*)", line)):
             name = entry[1].lstrip("*")
-            found[name] = entry[2]
+            result[name] = entry[2]
         elif section in ("Args", "Attributes") and name and line.strip():
-            found[name] += f" {line.strip()}"
-    return {key: text.replace("|", "\\|") for key, text in found.items()}
+            result[name] += f" {line.strip()}"
+    return {key: text.replace("|", "\\|") for key, text in result.items()}
 
 
 if __name__ == "__main__":

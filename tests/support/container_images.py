@@ -54,10 +54,10 @@ def digest_of(content: bytes) -> str:
     return f"sha256:{sha256(content).hexdigest()}"
 
 
-def layer(names: Iterable[str], *, packed: bool = True) -> bytes:
+def layer(names: Iterable[str], *, is_packed: bool = True) -> bytes:
     """A layer with these empty files and, where a name ends in `/`, folders."""
     stream = b"".join([*(folder(name) if name.endswith("/") else file(name) for name in names), END])
-    return gzip.compress(stream, mtime=0) if packed else stream
+    return gzip.compress(stream, mtime=0) if is_packed else stream
 
 
 class ContainerRepository:
@@ -70,24 +70,26 @@ class ContainerRepository:
     def upload(self, content: bytes, digest: str = "", part: int = PART) -> str:
         """Upload a layer or a configuration in parts; its digest."""
         digest = digest or digest_of(content)
-        started = self.ecr.initiate_layer_upload(repositoryName=self.name)["uploadId"]
+        upload_id = self.ecr.initiate_layer_upload(repositoryName=self.name)["uploadId"]
         for at in range(0, len(content), part):
             blob = content[at : at + part]
             self.ecr.upload_layer_part(
                 repositoryName=self.name,
-                uploadId=started,
+                uploadId=upload_id,
                 partFirstByte=at,
                 partLastByte=at + len(blob) - 1,
                 layerPartBlob=blob,
             )
-        self.ecr.complete_layer_upload(repositoryName=self.name, uploadId=started, layerDigests=[digest])
+        self.ecr.complete_layer_upload(repositoryName=self.name, uploadId=upload_id, layerDigests=[digest])
         return digest
 
     def blob(self, content: bytes, media_type: str) -> dict[str, Any]:
         """The descriptor of a layer or a configuration, which is uploaded if the repository lacks it."""
         digest = digest_of(content)
-        known = self.ecr.batch_check_layer_availability(repositoryName=self.name, layerDigests=[digest])
-        if not known["layers"]:
+        known_values = self.ecr.batch_check_layer_availability(
+            repositoryName=self.name, layerDigests=[digest]
+        )
+        if not known_values["layers"]:
             self.upload(content)
         return {"mediaType": media_type, "digest": digest, "size": len(content)}
 
@@ -106,7 +108,7 @@ class ContainerRepository:
             "schemaVersion": 2,
             "mediaType": media_type,
             "config": self.blob(content, CONFIG),
-            "layers": [self.blob(each, LAYER) for each in layers],
+            "layers": [self.blob(layer, LAYER) for layer in layers],
             **(changes or {}),
         }
         return self.put(manifest, tag)
@@ -126,26 +128,26 @@ class ContainerRepository:
 
     def put(self, manifest: Mapping[str, Any], tag: str | None = None) -> str:
         """PutImage; its digest."""
-        tagged = {} if tag is None else {"imageTag": tag}
-        put = self.ecr.put_image(repositoryName=self.name, imageManifest=json.dumps(manifest), **tagged)
+        tag_values = {} if tag is None else {"imageTag": tag}
+        put = self.ecr.put_image(repositoryName=self.name, imageManifest=json.dumps(manifest), **tag_values)
         digest: str = put["image"]["imageId"]["imageDigest"]
         return digest
 
 
-def named(repository: ContainerRepository, tag: str = "one") -> ImageReference:
+def reference_of(repository: ContainerRepository, tag: str = "one") -> ImageReference:
     """The image that a tag names."""
     return image_reference(f"{HOST}/{repository.name}:{tag}")
 
 
 def facts_of(repository: ContainerRepository) -> ImageFacts:
     """The facts of the image that the tag `one` names, with those of its layers."""
-    return read_image(repository.ecr, named(repository), layers=True).facts
+    return read_image(repository.ecr, reference_of(repository), layers=True).facts
 
 
 def refusal(repository: ContainerRepository) -> str:
     """Code and message of the one finding that there is instead."""
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         facts_of(repository)
-    (finding,) = raised.value.findings
+    (finding,) = error_info.value.findings
     assert finding.hint
     return f"{finding.code} {finding.message}"

@@ -39,7 +39,7 @@ ENDPOINT, VARIANT = "sentences", "AllTraffic"
 
 @dataclass
 class DashboardFleet:
-    """What is measured, and where the `fleet` command finds it."""
+    """The measurements, and where the `fleet` command finds them."""
 
     folder: FleetFolder
     aws: EmbeddedAws
@@ -47,11 +47,11 @@ class DashboardFleet:
     sources: list[TritonSource] = field(default_factory=list)
     publishes: bool = True
 
-    def invoked(self, *, latency: float, failed: bool = False) -> None:
+    def record_invocation(self, *, latency: float, has_failed: bool = False) -> None:
         """Record one invocation; the latency is in microseconds."""
         for measure, value in {
             "invocations": 1.0,
-            "errors_5xx": float(failed),
+            "errors_5xx": float(has_failed),
             "model_latency": latency,
         }.items():
             self.recorder.record(endpoint_id(ENDPOINT), VARIANT, measure, value)
@@ -69,11 +69,11 @@ class DashboardFleet:
     ) -> subprocess.CompletedProcess[str]:
         """Run `fleet ARGUMENTS`, with an environment of its own if variables are given."""
         command = [str(Path(sys.executable).parent / "fleet"), *arguments]
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=self.folder.root, capture_output=True, text=True, check=False, env=variables
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
+        assert "Traceback" not in process.stderr, process.stderr
+        return process
 
     def client(self, service: str) -> Any:
         """A boto3 client of the embedded AWS."""
@@ -92,15 +92,15 @@ def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
     )
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        asked = Request(environ)
-        is_known = (asked.method, asked.path) == ("POST", METRICS)
+        requested_request = Request(environ)
+        is_known = (requested_request.method, requested_request.path) == ("POST", METRICS)
         if is_known and fleet.publishes:
             publisher.publish_now()
         return Response(status=200 if is_known and fleet.publishes else 503)(environ, start_response)
 
     aws = EmbeddedAws(RecordingHost(), answer, keys=KEYS)
-    now = time.time()
-    fleet = DashboardFleet(folder, aws, Recorder(lambda: now))
+    current_time = time.time()
+    fleet = DashboardFleet(folder, aws, Recorder(lambda: current_time))
     publisher = Publisher(
         fleet.recorder,
         sources=lambda: fleet.sources,

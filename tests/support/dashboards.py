@@ -30,15 +30,15 @@ class Dashboard:
     @cached_property
     def graphs(self) -> dict[str, dict[str, Any]]:
         """The properties of each graph, by its title."""
-        graphs = [each["properties"] for each in self.widgets if each["type"] == "metric"]
-        return {each["title"]: each for each in graphs}
+        graphs = [widget["properties"] for widget in self.widgets if widget["type"] == "metric"]
+        return {graph["title"]: graph for graph in graphs}
 
     @cached_property
     def texts(self) -> list[str]:
-        return [each["properties"]["markdown"] for each in self.widgets if each["type"] == "text"]
+        return [widget["properties"]["markdown"] for widget in self.widgets if widget["type"] == "text"]
 
     def lines(self, title: str) -> dict[str, str]:
-        """What a graph shows, by its label: an expression, or a metric with its statistic."""
+        """Metrics of a graph, by label: an expression, or a metric with its statistic."""
         return {
             options["label"]: options.get("expression", f"{' '.join(path[1:2])} {options.get('stat')}")
             for *path, options in self.graphs[title]["metrics"]
@@ -50,15 +50,19 @@ class Dashboard:
         return {(path[0], path[1]) for path in self._paths() if path}
 
     def expressions(self) -> list[str]:
-        found = [line[-1].get("expression") for graph in self.graphs.values() for line in graph["metrics"]]
-        return [each for each in found if each]
+        actual_expressions = [
+            line[-1].get("expression") for graph in self.graphs.values() for line in graph["metrics"]
+        ]
+        return [actual_expression for actual_expression in actual_expressions if actual_expression]
 
     def annotations(self) -> dict[str, list[tuple[float, str, str]]]:
         """Value, label and colour of each annotation, by its graph."""
         return {
-            title: [(each["value"], each["label"], each["color"]) for each in held["horizontal"]]
+            title: [
+                (entry["value"], entry["label"], entry["color"]) for entry in held_annotations["horizontal"]
+            ]
             for title, graph in self.graphs.items()
-            if (held := graph.get("annotations"))
+            if (held_annotations := graph.get("annotations"))
         }
 
     def _paths(self) -> Iterator[list[str]]:

@@ -41,21 +41,21 @@ INTERRUPTIONS: list[Interruption] = [
 
 def interrupt(account: Deploys, interruptions: Sequence[Interruption]) -> None:
     for request, number, stacks in interruptions:
-        code, said = account.interrupt(request, number)
-        assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), said
-        assert ("not started" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
+        code, text = account.interrupt(request, number)
+        assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), text
+        assert ("not started" in text) is (number is signal.SIGTERM and ENDPOINT not in stacks), text
         account.settle()
         assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
         assert account.keys("releases/sentences/") == []
 
 
-def assert_nothing_is_left(account: Deploys) -> None:
+def assert_empty_account(account: Deploys) -> None:
     assert account.statuses() == COMPLETE
     assert len(account.keys("releases/sentences/")) == 1
     assert account.client("s3").list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []
     for stack in COMPLETE:
-        found = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
-        assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == []
+        summaries = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
+        assert [summary for summary in summaries if summary["ExecutionStatus"] == "AVAILABLE"] == []
     assert [len(account.keys(prefix)) for prefix in ("archives/", "endpoints/")] == [1, 1]
     sagemaker = account.client("sagemaker")
     assert len(sagemaker.list_models()["Models"]) == 1

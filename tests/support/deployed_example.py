@@ -18,7 +18,7 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import ROLE, Stacks, endpoint
 from tests.support.embedded_keys import KEYS
-from tests.support.engine_bucket import EngineBucket, engine_bucket
+from tests.support.engine_bucket import EngineBucket, empty_engine_bucket
 from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_fleet.local.endpoint_host import TritonHost
 from triton_fleet.local.gateway import Gateway
@@ -47,15 +47,17 @@ class Example:
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / place, root / place)
         shutil.copytree(ROOT / "profiles", root / "profiles", dirs_exist_ok=True)
-        there, here = (folder / "examples" / self.folder for folder in (ROOT, root))
-        shutil.copytree(there / "models", here / "models", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        text, own_text = (folder / "examples" / self.folder for folder in (ROOT, root))
+        shutil.copytree(
+            text / "models", own_text / "models", ignore=shutil.ignore_patterns("__pycache__", ".*")
+        )
         for script, into in self.scripts.items():
-            command: list[str | Path] = [sys.executable, there / script, "--into", here / into]
+            command: list[str | Path] = [sys.executable, text / script, "--into", own_text / into]
             subprocess.run(command, check=True, capture_output=True)
 
 
 @dataclass(frozen=True)
-class Deployed:
+class DeployedExample:
     """The endpoint and what surrounds it; what was published."""
 
     name: str
@@ -64,7 +66,7 @@ class Deployed:
     publisher: Publisher
     state: LocalState
     bucket: EngineBucket
-    published: PublishResult
+    publication: PublishResult
 
     @property
     def endpoint(self) -> TritonEndpoint:
@@ -82,14 +84,14 @@ class Deployed:
         """The log of its Triton."""
         return self.state.endpoint_log(str(self.report["log"]))
 
-    def loaded(self) -> list[str]:
+    def loaded_models(self) -> list[str]:
         """The targets that are in memory."""
-        return [each["target"] for each in self.report["models"] if each["state"] == "loaded"]
+        return [model["target"] for model in self.report["models"] if model["state"] == "loaded"]
 
     def metric(self, namespace: str, name: str, statistic: str) -> float:
         """One statistic of a metric of SageMaker's in the embedded CloudWatch, over all that was."""
         self.publisher.publish_now()
-        now = datetime.now(UTC)
+        current_time = datetime.now(UTC)
         points = client(self.aws, "cloudwatch").get_metric_statistics(
             Namespace=namespace,
             MetricName=name,
@@ -97,8 +99,8 @@ class Deployed:
                 {"Name": "EndpointName", "Value": self.name},
                 {"Name": "VariantName", "Value": "AllTraffic"},
             ],
-            StartTime=now - timedelta(hours=1),
-            EndTime=now + timedelta(minutes=1),
+            StartTime=current_time - timedelta(hours=1),
+            EndTime=current_time + timedelta(minutes=1),
             Period=86400,
             Statistics=[statistic],
         )["Datapoints"]
@@ -106,10 +108,10 @@ class Deployed:
 
 
 @contextmanager
-def deployed(
+def deploy_example(
     example: Example, runtime: TritonRuntime, folder: Path, limits: LocalLimits
-) -> Iterator[Deployed]:
-    """What the shipped files lead to is published and served; of its stack there are endpoint and role."""
+) -> Iterator[DeployedExample]:
+    """The stack of the shipped files is published and served; of it there are endpoint and role."""
     recorder, state = Recorder(), LocalState(folder)
     host = TritonHost(
         state,
@@ -126,17 +128,19 @@ def deployed(
     aws.start()
     try:
         fleet = FleetFolder(folder)
-        bucket = engine_bucket(aws.url, fleet)
+        bucket = empty_engine_bucket(aws.url, fleet)
         fleet.environment()
         example.copy_to(folder)
-        published = bucket.publish()
-        (resolved,) = bucket.artifacts.endpoints
-        resources = endpoint(example.endpoint, image=resolved.image.uri, data=resolved.model_data_url)
+        published_result = bucket.publish()
+        (resolved_endpoint,) = bucket.artifacts.endpoints
+        resources = endpoint(
+            example.endpoint, image=resolved_endpoint.image.uri, data=resolved_endpoint.model_data_url
+        )
         container = resources["Model"]["Properties"]["PrimaryContainer"]
-        container |= {"Mode": "MultiModel", "Environment": dict(resolved.variables)}
+        container |= {"Mode": "MultiModel", "Environment": dict(resolved_endpoint.variables)}
         resources["Role"] = _role()
         assert Stacks(aws).create("example", resources) == "CREATE_COMPLETE"
-        yield Deployed(example.endpoint, aws, host, publisher, state, bucket, published)
+        yield DeployedExample(example.endpoint, aws, host, publisher, state, bucket, published_result)
     finally:
         host.close()
         aws.stop()

@@ -43,7 +43,7 @@ class Deploys:
 
     def fleet(self, *arguments: str, profile: str = PROFILE) -> subprocess.CompletedProcess[str]:
         """Run `fleet ARGUMENTS --profile PROFILE` to its end, as somebody whose settings name no account."""
-        done = subprocess.run(
+        process = subprocess.run(
             [*_fleet(), *arguments, "--profile", profile],
             cwd=self.folder.root,
             env=self._environment,
@@ -53,34 +53,34 @@ class Deploys:
             check=False,
             timeout=SECONDS,
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
+        assert "Traceback" not in process.stderr, process.stderr
+        return process
 
     def deploy(self, *options: str) -> str:
         """Deploy the environment `dev`; what it said."""
-        done = self.fleet("deploy", "--env", "dev", *options)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        process = self.fleet("deploy", "--env", "dev", *options)
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
 
     def deploy_stack(self, name: str) -> None:
-        """What `deploy` has the CDK do for one stack, from an assembly that this process makes.
+        """The CDK's part of `deploy` for one stack, from an assembly that this process makes.
 
         Nothing is published. It takes a quarter of a deploy's processor time.
         """
-        done = self.cdk_deploy(name)
-        assert done.exit_code == 0, done.output
+        run = self.cdk_deploy(name)
+        assert run.exit_code == 0, run.output
 
     def cdk_deploy(self, name: str) -> CdkRun:
         """The same, which may fail."""
-        made = self.folder.root / "cdk.out"
-        shutil.rmtree(made, ignore_errors=True)
-        assembly(self.folder.root, "dev", str(made))
+        root = self.folder.root / "cdk.out"
+        shutil.rmtree(root, ignore_errors=True)
+        assembly(self.folder.root, "dev", str(root))
         environment = {**self._environment, "AWS_PROFILE": PROFILE}
         cdk = Cdk(self.folder.root, environment, log=self.folder.root / "cdk.log", where_logs="")
-        options = ("--exclusively", "--app", str(made), "--require-approval", "never")
+        options = ("--exclusively", "--app", str(root), "--require-approval", "never")
         return cdk.run("deploy", name, *options)
 
-    def interrupt(self, wanted: Callable[[Request], bool], number: signal.Signals) -> tuple[int, str]:
+    def interrupt(self, expected_value: Callable[[Request], bool], number: signal.Signals) -> tuple[int, str]:
         """Deploy, and send a signal when a request was done and before it is answered; exit code and output."""
         came, may_go = threading.Event(), threading.Event()
 
@@ -90,7 +90,7 @@ class Deploys:
             return answer
 
         def is_first(request: Request) -> bool:
-            return not came.is_set() and wanted(request)
+            return not came.is_set() and expected_value(request)
 
         self.proxy.change_answers(is_first, withhold)
         process = self.start_deploy()
@@ -99,17 +99,17 @@ class Deploys:
             process.wait()
             came.set()
 
-        ended = threading.Thread(target=tell_its_end)
-        ended.start()
+        thread = threading.Thread(target=tell_its_end)
+        thread.start()
         came.wait(SECONDS)
         assert process.poll() is None, process.communicate()
         process.send_signal(number)
         may_go.set()
-        said, _ = process.communicate(timeout=SECONDS)
-        ended.join()
-        _, left = psutil.wait_procs(self.cdk_processes(), timeout=SECONDS)
-        assert left == []
-        return process.returncode, said
+        text, _ = process.communicate(timeout=SECONDS)
+        thread.join()
+        _, survivors = psutil.wait_procs(self.cdk_processes(), timeout=SECONDS)
+        assert survivors == []
+        return process.returncode, text
 
     def start_deploy(self, *options: str) -> subprocess.Popen[str]:
         """Deploy the environment `dev` in the background; it says everything on its output."""
@@ -129,14 +129,14 @@ class Deploys:
 
     def cdk_processes(self) -> list[psutil.Process]:
         """The CDK CLI's processes of this folder, its app included."""
-        found = []
+        result = []
         for process in psutil.process_iter():
             try:
                 if Path(process.cwd()).is_relative_to(self.folder.root):
-                    found.append(process)
+                    result.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied):
                 continue
-        return found
+        return result
 
     def client(self, service: str) -> Any:
         return client(self.aws, service)
@@ -155,15 +155,15 @@ class Deploys:
         return len(self.client("cloudformation").describe_stack_events(StackName=stack)["StackEvents"])
 
     def keys(self, prefix: str) -> list[str]:
-        """What lies in the artifact bucket, which may not be there yet."""
+        """Keys in the artifact bucket, which may not be there yet."""
         s3 = self.client("s3")
         if BUCKET not in [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]:
             return []
-        listed = s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix)
-        return [found["Key"] for found in listed.get("Contents", [])]
+        objects = s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix)
+        return [content["Key"] for content in objects.get("Contents", [])]
 
     def model_data(self) -> str:
-        """What the deployed endpoint's Model names."""
+        """The model data that the deployed endpoint's Model names."""
         sagemaker = self.client("sagemaker")
         endpoint = sagemaker.describe_endpoint(EndpointName="sentences")
         config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
@@ -200,8 +200,8 @@ class Deploys:
 
 def action(name: str, *words: str) -> Callable[[Request], bool]:
     """Requests of a query API, such as CloudFormation's, whose body has all the words."""
-    wanted = [f"Action={name}", *words]
-    return lambda request: all(word in request.body.decode(errors="replace") for word in wanted)
+    expected_words = [f"Action={name}", *words]
+    return lambda request: all(word in request.body.decode(errors="replace") for word in expected_words)
 
 
 @contextmanager

@@ -9,18 +9,18 @@ from itertools import takewhile
 
 from tests.support.fleet_folder import ROOT
 
-TYPED = ("", "sh", "bash")
+SHELL_LANGUAGES = ("", "sh", "bash")
 """Languages of blocks that hold commands alone; an indented block is one without a language."""
 PROGRAMS = ("aws", "cdk", "fleet", "make", "npx", "pytest", "python")
 """What a command in a sentence begins with."""
 FENCE = re.compile(r"```(\S*)")
 HERE_DOCUMENT = re.compile(r"<<'(\w+)'$")
 STEP = re.compile(r"\s*- run: (.*)")
-NAMED = re.compile(rf"`((?:{'|'.join(PROGRAMS)})\s[^`]+)`")
+COMMAND_IN_TEXT = re.compile(rf"`((?:{'|'.join(PROGRAMS)})\s[^`]+)`")
 
 
 @dataclass(frozen=True)
-class Documented:
+class DocumentedCommand:
     """A command and where it stands; `shown` is the output below it, None where none is shown.
 
     `text` has the lines of a here-document, if it reads one; `section` is the heading of level 2 above it.
@@ -29,7 +29,7 @@ class Documented:
     page: str
     line: int
     text: str
-    shown: str | None = None
+    output: str | None = None
     section: str = ""
 
     @property
@@ -56,8 +56,8 @@ class Page:
     """A Markdown file's commands."""
 
     name: str
-    typed: list[Documented]
-    named: list[Documented]
+    commands: list[DocumentedCommand]
+    mentions: list[DocumentedCommand]
 
 
 def read_pages() -> list[Page]:
@@ -68,77 +68,79 @@ def read_pages() -> list[Page]:
 
 
 def read_page(name: str, text: str) -> Page:
-    blocks, prose = _apart(text)
-    named = [
-        Documented(
-            name, prose.count("\n", 0, found.start()) + 1, " ".join(found[1].replace("\\|", "|").split())
+    blocks, prose = split_blocks(text)
+    named_values = [
+        DocumentedCommand(
+            name, prose.count("\n", 0, match.start()) + 1, " ".join(match[1].replace("\\|", "|").split())
         )
-        for found in NAMED.finditer(prose)
+        for match in COMMAND_IN_TEXT.finditer(prose)
     ]
-    typed = [replace(command, section=block.section) for block in blocks for command in _typed(name, block)]
-    return Page(name, typed, named)
+    commands = [
+        replace(command, section=block.section) for block in blocks for command in command_lines(name, block)
+    ]
+    return Page(name, commands, named_values)
 
 
-def _apart(text: str) -> tuple[list[Block], str]:
+def split_blocks(text: str) -> tuple[list[Block], str]:
     """The blocks, and the text with an empty line for each of theirs."""
     blocks: list[Block] = []
     prose: list[str] = []
-    fenced = indented = False
+    is_fenced = indented_begins = False
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
-        begins = not fenced and line.startswith("    ") and (indented or not prose or not prose[-1])
+        begins = not is_fenced and line.startswith("    ") and (indented_begins or not prose or not prose[-1])
         if fence := FENCE.match(line):
-            fenced = not fenced
-            if fenced:
+            is_fenced = not is_fenced
+            if is_fenced:
                 blocks.append(Block(section, fence[1], number + 1))
-        elif fenced:
+        elif is_fenced:
             blocks[-1].lines.append(line)
         elif begins:
-            if not indented:
+            if not indented_begins:
                 blocks.append(Block(section, "", number))
             blocks[-1].lines.append(line.removeprefix("    "))
         elif line.startswith("## "):
             section = line.removeprefix("## ")
-        indented = begins
-        prose.append("" if fence or fenced or begins else line)
+        indented_begins = begins
+        prose.append("" if fence or is_fenced or begins else line)
     return blocks, "\n".join(prose)
 
 
-def _typed(page: str, block: Block) -> Iterator[Documented]:
+def command_lines(page: str, block: Block) -> Iterator[DocumentedCommand]:
     lines = list(enumerate(block.lines, block.line))
     if block.language == "console":
         yield from _with_output(page, lines)
-    elif block.language in TYPED:
-        yield from _joined(page, lines)
+    elif block.language in SHELL_LANGUAGES:
+        yield from join_lines(page, lines)
     elif block.language == "yaml":
         steps = [(number, step[1]) for number, line in lines if (step := STEP.match(line))]
-        yield from _joined(page, steps)
+        yield from join_lines(page, steps)
 
 
-def _joined(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
+def join_lines(page: str, lines: list[tuple[int, str]]) -> Iterator[DocumentedCommand]:
     """One command for each line, or for several that a backslash joins; a here-document is its command's."""
-    first, held = 0, ""
-    remaining = iter(lines)
-    for number, line in remaining:
+    first, held_text = 0, ""
+    remaining_rows = iter(lines)
+    for number, line in remaining_rows:
         if document := HERE_DOCUMENT.search(line):
-            read = [text for _, text in takewhile(lambda each: each[1] != document[1], remaining)]
-            yield Documented(page, number, "\n".join([line, *read, document[1]]))
+            read = [text for _, text in takewhile(lambda entry: entry[1] != document[1], remaining_rows)]
+            yield DocumentedCommand(page, number, "\n".join([line, *read, document[1]]))
             continue
-        first, held = (first, f"{held} {line.strip()}") if held else (number, line.strip())
-        if held.endswith("\\"):
-            held = held[:-1].rstrip()
-        elif held:
-            yield Documented(page, first, held)
-            held = ""
+        first, held_text = (first, f"{held_text} {line.strip()}") if held_text else (number, line.strip())
+        if held_text.endswith("\\"):
+            held_text = held_text[:-1].rstrip()
+        elif held_text:
+            yield DocumentedCommand(page, first, held_text)
+            held_text = ""
 
 
-def _with_output(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
+def _with_output(page: str, lines: list[tuple[int, str]]) -> Iterator[DocumentedCommand]:
     starts = [index for index, (_, line) in enumerate(lines) if line.startswith("$ ")]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         commands = 1
         while lines[start + commands - 1][1].endswith("\\"):
             commands += 1
-        typed = [(number, line.removeprefix("$ ")) for number, line in lines[start : start + commands]]
-        (command,) = _joined(page, typed)
-        shown = "\n".join(line for _, line in lines[start + commands : end])
-        yield Documented(page, command.line, command.text, shown)
+        rows = [(number, line.removeprefix("$ ")) for number, line in lines[start : start + commands]]
+        (command,) = join_lines(page, rows)
+        text = "\n".join(line for _, line in lines[start + commands : end])
+        yield DocumentedCommand(page, command.line, command.text, text)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tests.support.doc_commands import Documented
-from tests.support.fleet_commands import MADE, simple_commands
+from tests.support.doc_commands import DocumentedCommand
+from tests.support.fleet_commands import READY_OPTIONS, simple_commands
 from triton_fleet.cli.commands import app
 from triton_fleet.exits import run_to_exit
 
@@ -26,7 +26,7 @@ asked() {{
   return "$code"
 }}
 ended() {{ printf '%s\\0' 2 ended "$1" >&"$REQUESTS"; }}
-make() {{ command make {" ".join(MADE)} "$@"; }}
+make() {{ command make {" ".join(READY_OPTIONS)} "$@"; }}
 """
 
 
@@ -55,23 +55,23 @@ class MayNotBeTypedError(Exception):
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """A command's end."""
 
-    command: Documented
+    command: DocumentedCommand
     code: int
     out: str
     err: str
 
 
-def is_as_shown(ended: Ended) -> bool:
+def is_as_shown(end: CommandResult) -> bool:
     """It exits with 0, or with 1 where errors are shown; in what is shown an ellipsis stands for anything."""
-    shown = ended.command.shown
-    if shown is None:
-        return ended.code == 0
-    parts = [r"\s+".join(map(re.escape, part.split())) for part in shown.split("…")]
-    as_shown = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", ended.out + ended.err, re.DOTALL)
-    return ended.code == (re.search(r"(^|: | )error\[", shown) is not None) and as_shown is not None
+    text = end.command.output
+    if text is None:
+        return end.code == 0
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in text.split("…")]
+    match = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", end.out + end.err, re.DOTALL)
+    return end.code == (re.search(r"(^|: | )error\[", text) is not None) and match is not None
 
 
 class DocShell:
@@ -83,18 +83,18 @@ class DocShell:
     def __init__(self, root: Path, folder: Path, programs: Mapping[str, Callable[[list[str]], None]]) -> None:
         self.root, self.folder, self.programs = root, folder, programs
 
-    def type(self, commands: Sequence[Documented]) -> Iterator[Ended]:
+    def type(self, commands: Sequence[DocumentedCommand]) -> Iterator[CommandResult]:
         """Each command's end; commands after one that failed are typed all the same.
 
         Raises:
             MayNotBeTypedError: one of them calls another program; nothing was typed.
         """
         for command in commands:
-            refuse_what_may_not_be_typed(command)
+            refuse_unsafe_command(command)
         return self._type(commands)
 
-    def _type(self, commands: Sequence[Documented]) -> Iterator[Ended]:
-        asked, requests = os.pipe()
+    def _type(self, commands: Sequence[DocumentedCommand]) -> Iterator[CommandResult]:
+        request, requests = os.pipe()
         replies, answer = os.pipe()
         environment = {
             **os.environ,
@@ -113,21 +113,21 @@ class DocShell:
         ) as bash:
             os.close(requests)
             os.close(replies)
-            with os.fdopen(asked, "rb") as questions, os.fdopen(answer, "wb", buffering=0) as answers:
+            with os.fdopen(request, "rb") as questions, os.fdopen(answer, "wb", buffering=0) as answers:
                 yield from self._ends(commands, questions, answers)
         assert bash.returncode == 0
 
     def _ends(
-        self, commands: Sequence[Documented], questions: BinaryIO, answers: BinaryIO
-    ) -> Iterator[Ended]:
+        self, commands: Sequence[DocumentedCommand], questions: BinaryIO, answers: BinaryIO
+    ) -> Iterator[CommandResult]:
         """Answer what bash asks until it has typed all commands."""
         for number, command in enumerate(commands):
-            while (words := _asked(questions))[0] != "ended":
+            while (words := read_requests(questions))[0] != "ended":
                 answers.write(f"{self._answer(*words)}\n".encode())
             out, err = ((self.folder / f"{number}.{kind}").read_text() for kind in ("out", "err"))
-            yield Ended(command, int(words[1]), out, err)
+            yield CommandResult(command, int(words[1]), out, err)
 
-    def _lines(self, commands: Sequence[Documented]) -> Iterator[str]:
+    def _lines(self, commands: Sequence[DocumentedCommand]) -> Iterator[str]:
         yield FUNCTIONS
         for program in self.programs:
             yield f'{program}() {{ asked {program} "$@"; }}\n'
@@ -151,7 +151,7 @@ class DocShell:
         return code
 
 
-def refuse_what_may_not_be_typed(command: Documented) -> None:
+def refuse_unsafe_command(command: DocumentedCommand) -> None:
     """Look at each call of a program in a command.
 
     Raises:
@@ -160,8 +160,8 @@ def refuse_what_may_not_be_typed(command: Documented) -> None:
     if "`" in command.text or re.search(r'"[^"]*\$\(', command.text):
         raise MayNotBeTypedError(f"{command}: a program is called within quotes")
     for program, *words in simple_commands(command.text):
-        allowed = MAY_BE_TYPED.get(program, "(?!)")
-        if not re.fullmatch(allowed, next(iter(words), "")):
+        allowed_names = MAY_BE_TYPED.get(program, "(?!)")
+        if not re.fullmatch(allowed_names, next(iter(words), "")):
             raise MayNotBeTypedError(
                 f"{command}: no test types {' '.join([program, *words[:1]])}; {ELSEWHERE}"
             )
@@ -169,15 +169,15 @@ def refuse_what_may_not_be_typed(command: Documented) -> None:
 
 def fleet(words: list[str]) -> None:
     """`fleet WORDS`, whose handlers of signals do not outlive it."""
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    kept_value = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         run_to_exit(lambda: app(words, prog_name="fleet"))
     finally:
-        for number, handler in kept.items():
+        for number, handler in kept_value.items():
             signal.signal(number, handler)
 
 
-def _asked(stream: BinaryIO) -> list[str]:
+def read_requests(stream: BinaryIO) -> list[str]:
     """A program and its words: their number, then each, all of them followed by NUL.
 
     Raises:

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.support.doc_commands import Documented, read_page
-from tests.support.doc_shell import Ended, MayNotBeTypedError
+from tests.support.doc_commands import DocumentedCommand, read_page
+from tests.support.doc_shell import CommandResult, MayNotBeTypedError
 from tests.support.fleet_commands import simple_commands
 from tests.support.fleet_folder import ROOT
 
@@ -20,15 +20,15 @@ MAY_BE_TYPED = ("cat", "cd", "echo", "fleet", "git", "make", "mkdir", "sed", "so
 OUTSIDE = re.compile(r"[/~]|.*\.\./|push|remote")
 
 
-def walk() -> list[Documented]:
+def walk() -> list[DocumentedCommand]:
     """The commands of the walk, in their order."""
     page = read_page("docs/local.md", (ROOT / "docs" / "local.md").read_text())
-    return [command for command in page.typed if command.section == WALK]
+    return [command for command in page.commands if command.section == WALK]
 
 
 def type_walk(
-    commands: Sequence[Documented], folder: Path, settings: Mapping[str, str], before: str
-) -> Iterator[Ended]:
+    commands: Sequence[DocumentedCommand], folder: Path, settings: Mapping[str, str], before: str
+) -> Iterator[CommandResult]:
     """Each command's end, with what a terminal shows; `before` is a script that the shell reads first.
 
     Raises:
@@ -51,10 +51,10 @@ def type_walk(
         pass
     for number, command in enumerate(commands):
         code = int((answers / f"{number}.code").read_text())
-        yield Ended(command, code, (answers / f"{number}.out").read_text(), "")
+        yield CommandResult(command, code, (answers / f"{number}.out").read_text(), "")
 
 
-def _refuse(command: Documented) -> None:
+def _refuse(command: DocumentedCommand) -> None:
     for program, *words in simple_commands(command.bare):
         if program not in MAY_BE_TYPED or any(
             OUTSIDE.fullmatch(word) or OUTSIDE.match(word) for word in words

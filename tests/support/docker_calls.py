@@ -27,7 +27,7 @@ BUILD = (
 
 @dataclass
 class DockerCalls:
-    """What was called last: its exit code, stdout and stderr."""
+    """The last call's exit code, stdout and stderr."""
 
     folder: Path
     capture: pytest.CaptureFixture[bytes]
@@ -56,19 +56,19 @@ class DockerCalls:
     def try_build(self, dockerfile: str, *options: str, tag: str = TAG) -> int:
         """Build an image of the context; the exit code."""
         self.write({"Dockerfile": dockerfile})
-        given = ["--build-arg", f"TRITON_IMAGE={TRITON}", "--tag", tag, *options]
-        return self.call(*BUILD, *given, str(self.context))
+        given_options = ["--build-arg", f"TRITON_IMAGE={TRITON}", "--tag", tag, *options]
+        return self.call(*BUILD, *given_options, str(self.context))
 
     def build(self, dockerfile: str, *options: str, tag: str = TAG) -> dict[str, Any]:
         """Build an image; what `docker image inspect` shows of it."""
         assert self.try_build(dockerfile, *options, tag=tag) == 0, self.err
         assert self.call("image", "inspect", tag) == 0, self.err
-        (shown,) = json.loads(self.out)
-        assert isinstance(shown, dict)
-        return shown
+        (output,) = json.loads(self.out)
+        assert isinstance(output, dict)
+        return output
 
     def refusal(self, dockerfile: str, *options: str) -> str:
-        """What a build that fails writes last, without the name of the stand-in."""
+        """The last lines of a build that fails, without the name of the stand-in."""
         assert self.try_build(dockerfile, *options) == 1
         errors = [line for line in self.err.splitlines() if ": ERROR: " in line]
         return "\n".join(line.partition(": ERROR: ")[2] for line in errors)
@@ -78,9 +78,9 @@ class DockerCalls:
         assert self.call("create", TAG, "serve") == 0
         assert self.call("export", self.out.decode().strip()) == 0
         with tarfile.open(fileobj=io.BytesIO(self.out)) as tar:
-            opened = ((each.name, tar.extractfile(each)) for each in tar)
+            rows = ((item.name, tar.extractfile(item)) for item in tar)
             return {
                 name: file.read().decode() if file else None
-                for name, file in opened
+                for name, file in rows
                 if name.startswith(f"{folder}/") or not folder
             }

@@ -21,8 +21,8 @@ from fleet_emulator.permissions import may_put_metrics
 from fleet_emulator.server import EmbeddedAws
 from tests.support import aws_cli_stand_in, doc_shell
 from tests.support.clone import make_clone
-from tests.support.doc_commands import Documented
-from tests.support.doc_shell import DocShell, Ended
+from tests.support.doc_commands import DocumentedCommand
+from tests.support.doc_shell import CommandResult, DocShell
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT
@@ -40,7 +40,7 @@ ACCOUNT, REGION = "123456789012", "us-west-2"
 """The embedded AWS's account, and the region of environments/prod.yaml."""
 FIRST = ("make weights", "fleet deploy --env prod sentence-embeddings")
 """What other commands need; it is typed once, before any page."""
-BEGINNING = "beginning"
+FIRST_PAGE = "beginning"
 """The revision from which each page is followed."""
 LAST = "COMMIT"
 """As pages call the last commit that changed the lock."""
@@ -52,11 +52,11 @@ class DocumentedFleet:
     """`first` is how the commands of `FIRST` ended."""
 
     shell: DocShell
-    first: list[Ended]
+    first: list[CommandResult]
 
-    def follow(self, commands: Sequence[Documented]) -> Iterator[Ended]:
+    def follow(self, commands: Sequence[DocumentedCommand]) -> Iterator[CommandResult]:
         """Type commands, in the folder as it was in the beginning."""
-        git(self.shell.root, "reset", "--quiet", "--hard", BEGINNING)
+        git(self.shell.root, "reset", "--quiet", "--hard", FIRST_PAGE)
         git(self.shell.root, "clean", "--quiet", "-fd")
         return self.shell.type(commands)
 
@@ -92,7 +92,7 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
             )
             _commit(root)
             _add_what_the_reader_has(aws.url)
-            yield DocumentedFleet(shell, list(shell.type([Documented("", 0, text) for text in FIRST])))
+            yield DocumentedFleet(shell, list(shell.type([DocumentedCommand("", 0, text) for text in FIRST])))
     finally:
         host.close()
         aws.stop()
@@ -127,14 +127,14 @@ def _add_what_pages_presuppose(root: Path) -> None:
     shutil.copy(Path(sys.prefix) / "bin" / "activate", activate)  # no link: a page types `make clean`
     draft = root / "home" / "drafts" / "bert.yaml"
     draft.parent.mkdir(parents=True)
-    shipped = (root / "model_specs" / "sentence-embeddings.yaml").read_text()
-    draft.write_text(re.sub("(?m)^endpoint: .*", "endpoint: bert", shipped).replace("../", f"{root}/"))
+    shipped_text = (root / "model_specs" / "sentence-embeddings.yaml").read_text()
+    draft.write_text(re.sub("(?m)^endpoint: .*", "endpoint: bert", shipped_text).replace("../", f"{root}/"))
     (root / "request.json").write_text(REQUEST)
-    ranking = {name.replace("times", "ranking"): text.encode() for name, text in times(2).items()}
+    contents = {name.replace("times", "ranking"): text.encode() for name, text in times(2).items()}
     for folder in ("repository", "configs"):
-        folder_of(root / folder, ranking)
+        folder_of(root / folder, contents)
     shutil.copy(root / "repository" / "ranking" / "config.pbtxt", root)
-    archive(root, ranking)
+    archive(root, contents)
 
 
 def _add_what_the_reader_has(url: str) -> None:
@@ -176,7 +176,7 @@ def _commit(root: Path) -> None:
     git(root, "commit", "--quiet", "--message", "first")
     lock.write_text(before)
     git(root, "commit", "--quiet", "--all", "--message", "second")
-    for name in (BEGINNING, LAST):
+    for name in (FIRST_PAGE, LAST):
         git(root, "tag", name)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 REGION = "us-east-1"
-NOW = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
+CURRENT_TIME = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 """When the tests' values are measured, where they choose."""
 
 
@@ -50,6 +50,6 @@ def values(
     answer = cloudwatch.get_metric_data(
         MetricDataQueries=[{"Id": "it", "MetricStat": stat}], StartTime=start, EndTime=end
     )
-    (it,) = answer["MetricDataResults"]
-    moments = [moment.astimezone(UTC) for moment in it["Timestamps"]]
-    return dict(sorted(zip(moments, it["Values"], strict=True)))
+    (data_result,) = answer["MetricDataResults"]
+    moments = [moment.astimezone(UTC) for moment in data_result["Timestamps"]]
+    return dict(sorted(zip(moments, data_result["Values"], strict=True)))

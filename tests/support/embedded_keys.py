@@ -23,7 +23,7 @@ SESSION: dict[str, Any] = {
 PROFILE_KEYS = "".join(f"{name} = {value}\n" for name, value in SESSION.items())
 
 
-def signed(
+def sign_request(
     method: str,
     url: str,
     headers: Mapping[str, str],

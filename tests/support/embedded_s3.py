@@ -40,16 +40,18 @@ class Upload:
     def __init__(self, s3: Any, key: str, **options: Any) -> None:
         self.api = s3
         self.id = s3.create_multipart_upload(Bucket=BUCKET, Key=key, **options)["UploadId"]
-        self.where = {"Bucket": BUCKET, "Key": key, "UploadId": self.id}
+        self.location = {"Bucket": BUCKET, "Key": key, "UploadId": self.id}
         self.parts: list[dict[str, Any]] = []
 
     def part(self, number: int, body: bytes, **options: Any) -> dict[str, Any]:
         """Upload a part and list it."""
-        answer: dict[str, Any] = self.api.upload_part(**self.where, PartNumber=number, Body=body, **options)
+        answer: dict[str, Any] = self.api.upload_part(
+            **self.location, PartNumber=number, Body=body, **options
+        )
         self.parts.append({"PartNumber": number, "ETag": answer["ETag"]})
         return answer
 
-    def all(self, bodies: Sequence[bytes], **options: Any) -> Upload:
+    def with_all_parts(self, bodies: Sequence[bytes], **options: Any) -> Upload:
         """Upload parts in their order."""
         for number, body in enumerate(bodies, 1):
             self.part(number, body, **options)
@@ -58,14 +60,14 @@ class Upload:
     def complete(self, **options: Any) -> dict[str, Any]:
         """Complete it with the listed parts."""
         answer: dict[str, Any] = self.api.complete_multipart_upload(
-            **self.where, MultipartUpload={"Parts": self.parts}, **options
+            **self.location, MultipartUpload={"Parts": self.parts}, **options
         )
         return answer
 
 
 @contextmanager
-def refused(status: int, code: str, message: str | None = None) -> Iterator[None]:
-    """What happens within is refused by S3 like this."""
+def refuse_requests(status: int, code: str, message: str | None = None) -> Iterator[None]:
+    """Requests within are refused by S3 like this."""
     with pytest.raises(ClientError, match=message) as refusal:
         yield
     response = refusal.value.response

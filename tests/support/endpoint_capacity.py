@@ -9,9 +9,9 @@ MAX_LOOKS = 6000
 """How often an endpoint is looked at, every 0.01 seconds."""
 
 
-def set_variant(sagemaker: Any, name: str, **wanted: Any) -> None:
+def set_variant(sagemaker: Any, name: str, **expected_value: Any) -> None:
     """Set DesiredInstanceCount or DesiredWeight of AllTraffic, and return when the endpoint is InService."""
-    variant = {"VariantName": "AllTraffic", **wanted}
+    variant = {"VariantName": "AllTraffic", **expected_value}
     sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=[variant])
     await_service(sagemaker, name)
 

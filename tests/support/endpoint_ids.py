@@ -17,8 +17,8 @@ class SignedFor:
     """A gateway whose requests are all signed for one account and region."""
 
     def __init__(self, gateway: Any, *, account: str = "123456789012", region: str = "us-east-1") -> None:
-        self.gateway, self.signed = gateway, {ACCOUNT: account, REGION: region}
+        self.gateway, self.signatures = gateway, {ACCOUNT: account, REGION: region}
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        answer: Iterable[bytes] = self.gateway(environ | self.signed, start_response)
+        answer: Iterable[bytes] = self.gateway(environ | self.signatures, start_response)
         return answer

@@ -92,7 +92,7 @@ class EngineBucket:
 
     def key(self, name: str = "sentences") -> str:
         """That of the endpoint's engine."""
-        (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
+        (endpoint,) = [endpoint for endpoint in self.artifacts.endpoints if endpoint.name == name]
         return endpoint.engines[0].build.key
 
     def project(self) -> None:
@@ -127,19 +127,19 @@ class EngineBucket:
         file = self.root / f"model_specs/{name}.yaml"
         file.write_text(file.read_text().replace(old, new))
 
-    def packed(self, name: str = "sentences") -> dict[str, bytes]:
+    def packed_files(self, name: str = "sentences") -> dict[str, bytes]:
         """The files of the endpoint's archive, by path, in their order."""
-        (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
+        (endpoint,) = [endpoint for endpoint in self.artifacts.endpoints if endpoint.name == name]
         return self.files(endpoint.model_data)
 
     def files(self, key: str) -> dict[str, bytes]:
         """The files of an archive, by path, in their order."""
         with tarfile.open(fileobj=io.BytesIO(self.artifacts.body(key))) as tar:
-            files = {each.name: tar.extractfile(each) for each in tar if each.isfile()}
+            files = {item.name: tar.extractfile(item) for item in tar if item.isfile()}
             return {path: file.read() for path, file in files.items() if file is not None}
 
 
-def engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
+def empty_engine_bucket(url: str, folder: FleetFolder) -> EngineBucket:
     """An empty bucket, and a project that has built nothing."""
     artifacts = empty_bucket(url, folder)
     bucket = EngineBucket(artifacts, replace(_clients(url), s3=artifacts.s3))

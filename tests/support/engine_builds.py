@@ -125,7 +125,7 @@ class EngineStore:
         return bool(self.s3.list_objects_v2(Bucket=BUCKET, Prefix=key)["KeyCount"])
 
     def keys(self) -> list[str]:
-        return [each["Key"] for each in self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", ())]
+        return [content["Key"] for content in self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", ())]
 
     def json(self, key: str) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(self.body(key))
@@ -160,7 +160,7 @@ class EngineStore:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process finds: an A10G, the image's TensorRT, and no AWS but the embedded one."""
+        """The environment of a process: an A10G, the image's TensorRT, and no AWS but the embedded one."""
         path = os.pathsep.join([str(ENGINE_TOOLS), str(Path(sys.executable).parent), os.environ["PATH"]])
         return {
             "PATH": path,
@@ -203,7 +203,7 @@ def buildspec_command(name: str) -> list[str]:
     What it says of runtimes and images is CodeBuild's business: the Python is the one on PATH.
     """
     buildspec = yaml.safe_load((SOURCES / f"{name}.buildspec.yaml").read_text(encoding="utf-8"))
-    phases = [buildspec["phases"].get(each, {}) for each in ("install", "pre_build", "build", "post_build")]
+    phases = [buildspec["phases"].get(text, {}) for text in ("install", "pre_build", "build", "post_build")]
     commands = [command for phase in phases for command in phase.get("commands", ())]
     return ["bash", "-e", "-c", "\n".join(commands)]
 

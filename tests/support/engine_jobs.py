@@ -35,11 +35,13 @@ class ScriptedSageMaker:
         make: Any = boto3.client
         self._clients = {name: make(name, region_name="us-east-1") for name in ("sagemaker", "logs")}
         self.sagemaker, self.logs = (Stubber(client) for client in self._clients.values())
-        self.waited = 0.0
+        self.seconds = 0.0
         self.kind = kind
 
-    def creates(self, expected: dict[str, Any] | None = None) -> None:
-        self.sagemaker.add_response(f"create_{self.kind}_job", {f"{self.noun}JobArn": JOB_ARN}, expected)
+    def creates(self, expected_value: dict[str, Any] | None = None) -> None:
+        self.sagemaker.add_response(
+            f"create_{self.kind}_job", {f"{self.noun}JobArn": JOB_ARN}, expected_value
+        )
 
     def refuses(self, operation: str, code: str, message: str = "", status: int = 400) -> None:
         self.sagemaker.add_client_error(
@@ -73,8 +75,8 @@ class ScriptedSageMaker:
         self.logs.add_response(
             "describe_log_streams", {"logStreams": [{"logStreamName": "job/algo-1"}]}, None
         )
-        found = [{"message": event} for event in events]
-        self.logs.add_response("get_log_events", {"events": found, "nextForwardToken": events[-1]}, None)
+        result = [{"message": event} for event in events]
+        self.logs.add_response("get_log_events", {"events": result, "nextForwardToken": events[-1]}, None)
         self.logs.add_response("get_log_events", {"events": [], "nextForwardToken": events[-1]}, None)
 
     @property
@@ -88,7 +90,7 @@ class ScriptedSageMaker:
         return f"engines/jobs/{self.name}/"
 
     def leaves(self, plan: bytes = b"a plan", **changes: Any) -> None:
-        """What SageMaker uploads of the container's output, in the folders that it makes of it."""
+        """Files that SageMaker uploads of the container's output, in the folders that it makes of it."""
         below = "output/" if self.kind == "processing" else f"output/{self.name}/output/model/"
         record = {
             "key": self.request.key,
@@ -109,7 +111,7 @@ class ScriptedSageMaker:
         """Run the job; `pause` is called instead of each wait, after the clock went on."""
 
         def sleep(seconds: float) -> None:
-            self.waited += seconds
+            self.seconds += seconds
             if pause is not None:
                 pause()
 
@@ -121,7 +123,7 @@ class ScriptedSageMaker:
                 Bucket(self.store.s3, self.request.bucket),
                 self._clients.__getitem__,
                 sleep=sleep,
-                clock=lambda: self.waited,
+                clock=lambda: self.seconds,
             )
         self.sagemaker.assert_no_pending_responses()
         self.logs.assert_no_pending_responses()

@@ -1,4 +1,4 @@
-"""What Foundation has for builds of engines and images, read off its template."""
+"""Foundation's parts for builds of engines and images, read off its template."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def foundation(region: str = "us-east-1", **keys: Any) -> Template:
 
 def engine_projects(template: Template) -> dict[str, dict[str, Any]]:
     """Those that build engines, by name."""
-    return {name: each for name, each in projects(template).items() if name != IMAGES}
+    return {name: project for name, project in projects(template).items() if name != IMAGES}
 
 
 def failure_rule(template: Template, what: str) -> dict[str, Any]:
     """The rule that reports failed builds of an `engine` or an `image`."""
-    rules = [each["Properties"] for each in template.find_resources("AWS::Events::Rule").values()]
-    (found,) = [each for each in rules if each["Name"] == f"triton-fleet-dev-{what}-failures"]
-    return dict(found)
+    rules = [resource["Properties"] for resource in template.find_resources("AWS::Events::Rule").values()]
+    (rule,) = [rule for rule in rules if rule["Name"] == f"triton-fleet-dev-{what}-failures"]
+    return dict(rule)
 
 
 def projects(template: Template) -> dict[str, dict[str, Any]]:
     """All of them, by name."""
-    found = template.find_resources("AWS::CodeBuild::Project").values()
-    return {each["Properties"]["Name"]: each["Properties"] for each in found}
+    resources = template.find_resources("AWS::CodeBuild::Project").values()
+    return {resource["Properties"]["Name"]: resource["Properties"] for resource in resources}
 
 
-def granted(template: Template, project: str) -> dict[str, dict[str, Any]]:
+def project_statements(template: Template, project: str) -> dict[str, dict[str, Any]]:
     """The statements of a project's role."""
     return _statements(template, projects(template)[project]["ServiceRole"]["Fn::GetAtt"][0])
 
@@ -59,15 +59,17 @@ def granted_to_jobs(template: Template) -> dict[str, dict[str, Any]]:
 
 def _statements(template: Template, role: str) -> dict[str, dict[str, Any]]:
     policies = template.find_resources("AWS::IAM::Policy").values()
-    (policy,) = [each["Properties"] for each in policies if {"Ref": role} in each["Properties"]["Roles"]]
-    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+    (policy,) = [
+        policy["Properties"] for policy in policies if {"Ref": role} in policy["Properties"]["Roles"]
+    ]
+    return {statement["Sid"]: statement for statement in policy["PolicyDocument"]["Statement"]}
 
 
 def job_role_parameter(template: Template) -> dict[str, Any]:
     parameters = template.find_resources("AWS::SSM::Parameter").values()
-    (found,) = [
-        each["Properties"]
-        for each in parameters
-        if each["Properties"]["Name"] == "/triton-fleet/dev/engine-job-role"
+    (properties,) = [
+        parameter["Properties"]
+        for parameter in parameters
+        if parameter["Properties"]["Name"] == "/triton-fleet/dev/engine-job-role"
     ]
-    return dict(found)
+    return dict(properties)

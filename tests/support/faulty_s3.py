@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 ALWAYS = 1_000_000
-AT_ONCE = struct.pack("ii", 1, 0)
+IMMEDIATE_CLOSE = struct.pack("ii", 1, 0)
 """A socket that lingers so is closed by a reset."""
 
 
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass
 class Answer:
-    """What is answered."""
+    """The answer."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -43,20 +43,20 @@ class Answer:
     is_cut: bool = False
 
 
-Wanted = Callable[[Request], bool]
+RequestMatch = Callable[[Request], bool]
 
 
 @dataclass
 class Fault:
-    """What befalls the first `times` of the requests that are meant.
+    """The fate of the first `times` of the requests that are meant.
 
     `answer` of none breaks the connection in the middle of the request, one that gives none after it.
     """
 
-    wanted: Wanted
+    matches: RequestMatch
     answer: Callable[[Request], Answer | None] | None
     times: int
-    seen: int = 0
+    hits: int = 0
 
 
 @dataclass
@@ -67,48 +67,48 @@ class FaultyS3:
     upstream: str
     requests: list[Request] = field(default_factory=list)
     _faults: list[Fault] = field(default_factory=list)
-    _changes: list[tuple[Wanted, Callable[[Answer], Answer]]] = field(default_factory=list)
+    _changes: list[tuple[RequestMatch, Callable[[Answer], Answer]]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def slow_down(self, wanted: Wanted, times: int = 1) -> Fault:
+    def slow_down(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Answer 503 SlowDown."""
-        return self.refuse(wanted, 503, "SlowDown", times)
+        return self.refuse(expected_value, 503, "SlowDown", times)
 
-    def fail(self, wanted: Wanted, times: int = ALWAYS) -> Fault:
+    def fail(self, expected_value: RequestMatch, times: int = ALWAYS) -> Fault:
         """Answer 500."""
-        return self.refuse(wanted, 500, "InternalError", times)
+        return self.refuse(expected_value, 500, "InternalError", times)
 
-    def deny(self, wanted: Wanted) -> Fault:
+    def deny(self, expected_value: RequestMatch) -> Fault:
         """Answer 403."""
-        return self.refuse(wanted, 403, "AccessDenied")
+        return self.refuse(expected_value, 403, "AccessDenied")
 
-    def refuse(self, wanted: Wanted, status: int, code: str, times: int = ALWAYS) -> Fault:
+    def refuse(self, expected_value: RequestMatch, status: int, code: str, times: int = ALWAYS) -> Fault:
         """Answer with an error of S3; nothing reaches S3 itself."""
-        return self._add(wanted, lambda _: error_of(status, code), times)
+        return self._add(expected_value, lambda _: error_of(status, code), times)
 
-    def alter(self, wanted: Wanted, change: Callable[[bytes], bytes]) -> Fault:
+    def alter(self, expected_value: RequestMatch, change: Callable[[bytes], bytes]) -> Fault:
         """Let other bytes reach S3 than were sent."""
         return self._add(
-            wanted, lambda request: self.forward(replace(request, body=change(request.body))), ALWAYS
+            expected_value, lambda request: self.forward(replace(request, body=change(request.body))), ALWAYS
         )
 
-    def lose_answer(self, wanted: Wanted, times: int = 1) -> Fault:
+    def lose_answer(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Let S3 do what is asked, and break the connection before it says so."""
 
-        def done(request: Request) -> None:
+        def end_request(request: Request) -> None:
             self.forward(request)
 
-        return self._add(wanted, done, times)
+        return self._add(expected_value, end_request, times)
 
-    def reset(self, wanted: Wanted, times: int = 1) -> Fault:
+    def reset(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Break the connection in the middle of the request's body."""
-        return self._add(wanted, None, times)
+        return self._add(expected_value, None, times)
 
-    def cut(self, wanted: Wanted, times: int = 1) -> Fault:
+    def cut(self, expected_value: RequestMatch, times: int = 1) -> Fault:
         """Break the connection in the middle of an answer with a body."""
-        return self._add(wanted, lambda request: replace(self.forward(request), is_cut=True), times)
+        return self._add(expected_value, lambda request: replace(self.forward(request), is_cut=True), times)
 
-    def hold(self, wanted: Wanted) -> tuple[threading.Event, threading.Event]:
+    def hold(self, expected_value: RequestMatch) -> tuple[threading.Event, threading.Event]:
         """Let one request wait; the events tell that it came, and let it go on to S3."""
         came, may_go = threading.Event(), threading.Event()
 
@@ -117,12 +117,12 @@ class FaultyS3:
             may_go.wait()
             return self.forward(request)
 
-        self._add(wanted, wait, 1)
+        self._add(expected_value, wait, 1)
         return came, may_go
 
-    def change_answers(self, wanted: Wanted, change: Callable[[Answer], Answer]) -> None:
+    def change_answers(self, expected_value: RequestMatch, change: Callable[[Answer], Answer]) -> None:
         """Alter what S3 says."""
-        self._changes.append((wanted, change))
+        self._changes.append((expected_value, change))
 
     def forget(self) -> None:
         """Be as on the first day."""
@@ -131,19 +131,19 @@ class FaultyS3:
             self._faults.clear()
             self._changes.clear()
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, expected_value: RequestMatch) -> int:
         """How many requests of that kind have come."""
         with self._lock:
-            return sum(map(wanted, self.requests))
+            return sum(map(expected_value, self.requests))
 
     def fault_of(self, request: Request) -> Fault | None:
-        """What is to befall a request that has just come, if anything."""
+        """The fault of a request that has just come, if any."""
         with self._lock:
             self.requests.append(request)
-            meant = (each for each in self._faults if each.seen < each.times and each.wanted(request))
-            fault = next(meant, None)
+            faults = (fault for fault in self._faults if fault.hits < fault.times and fault.matches(request))
+            fault = next(faults, None)
             if fault is not None:
-                fault.seen += 1
+                fault.hits += 1
             return fault
 
     def forward(self, request: Request) -> Answer:
@@ -156,12 +156,14 @@ class FaultyS3:
             answer = Answer(response.status, response.getheaders(), response.read())
         finally:
             connection.close()
-        for wanted, change in self._changes:
-            answer = change(answer) if wanted(request) else answer
+        for expected_values, change in self._changes:
+            answer = change(answer) if expected_values(request) else answer
         return answer
 
-    def _add(self, wanted: Wanted, answer: Callable[[Request], Answer | None] | None, times: int) -> Fault:
-        fault = Fault(wanted, answer, times)
+    def _add(
+        self, expected_value: RequestMatch, answer: Callable[[Request], Answer | None] | None, times: int
+    ) -> Fault:
+        fault = Fault(expected_value, answer, times)
         self._faults.append(fault)
         return fault
 
@@ -227,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _break(self) -> None:
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, IMMEDIATE_CLOSE)
         self.close_connection = True
         self.connection.close()
 

@@ -22,7 +22,7 @@ def cost(before: str | None, after: str) -> CostChange:
 def change(
     name: str = "sentences", effect: UpdateEffect = UpdateEffect.IN_PLACE, **keys: Any
 ) -> EndpointChange:
-    known: dict[str, Any] = {
+    known_values: dict[str, Any] = {
         "environment": "prod",
         "endpoint": name,
         "owner": None,
@@ -43,10 +43,10 @@ def change(
         "warnings": (),
         "resources": (),
     }
-    return EndpointChange(**{**known, **keys})
+    return EndpointChange(**{**known_values, **keys})
 
 
 def fleet(*endpoints: EndpointChange, **keys: Any) -> FleetChange:
-    found = sorted(endpoints, key=lambda each: each.rank)
-    place = EnvironmentChange(name="prod", region="us-east-1", endpoints=tuple(found), **keys)
+    actual_endpoints = sorted(endpoints, key=lambda item: item.rank)
+    place = EnvironmentChange(name="prod", region="us-east-1", endpoints=tuple(actual_endpoints), **keys)
     return FleetChange(reference="main", commit="a" * 40, environments=(place,), prices=PriceBook())

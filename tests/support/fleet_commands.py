@@ -1,4 +1,4 @@
-"""What a command line says, by the parsers of those who would run it: `fleet`'s own, make's and botocore's."""
+"""The meaning of a command line, by the parsers of those who would run it: `fleet`'s own, make's and botocore's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Form:
     """A command without the names and values that it is given: the subcommand, and what is given at all."""
 
     words: tuple[str, ...]
-    given: frozenset[tuple[str, object]] = frozenset()
+    options: frozenset[tuple[str, object]] = frozenset()
 
 
 class WrongCommandError(Exception):
@@ -42,12 +42,12 @@ def simple_commands(text: str) -> list[list[str]]:
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     calls: list[list[str]] = [[]]
-    redirected = False
+    is_redirected = False
     for word in lexer:
-        if redirected:
-            redirected = False
+        if is_redirected:
+            is_redirected = False
         elif set(word) <= set("<>"):
-            redirected = True
+            is_redirected = True
         elif set(word) <= set("();|&"):
             calls.append([])
         elif calls[-1] or not re.match(r"\w+=|\$$|[{}]", word):
@@ -61,11 +61,11 @@ def spelled_out(text: str) -> Iterator[str]:
     choices = [
         [word] if set(word) & set("'\"$") or word == "|" else word.strip("[]").split("|") for word in words
     ]
-    yield from (" ".join(chosen) for chosen in product(*choices))
+    yield from (" ".join(choice) for choice in product(*choices))
 
 
 def form(call: list[str], *, complete: bool = True) -> Form:
-    """What a call does, by the parser of `fleet`; of Python which script it runs, of another program its words.
+    """The effect of a call, by the parser of `fleet`; of Python which script it runs, of another program its words.
 
     Raises:
         WrongCommandError: `fleet` has no such command or option, or, of a complete one, an argument is missing.
@@ -92,12 +92,12 @@ def form(call: list[str], *, complete: bool = True) -> Form:
         if complete or type(error).__name__ not in ("MissingParameter", "BadOptionUsage"):
             raise WrongCommandError(f"{' '.join(path)}: {error}") from error
         return Form(tuple(path))
-    given = {
+    given_rows = {
         (name, value if isinstance(value, bool | Enum) else None)
         for name, value in context.params.items()
         if name not in UNIMPORTANT and context.get_parameter_source(name).name == "COMMANDLINE"
     }
-    return Form(tuple(path), frozenset(given))
+    return Form(tuple(path), frozenset(given_rows))
 
 
 @cache
@@ -112,16 +112,16 @@ def recipe(*words: str) -> list[str]:
     Raises:
         WrongCommandError: there is no such target.
     """
-    done = subprocess.run(
-        ["make", "--dry-run", *MADE, *words], cwd=ROOT, capture_output=True, text=True, check=False
+    process = subprocess.run(
+        ["make", "--dry-run", *READY_OPTIONS, *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise WrongCommandError(done.stderr.strip())
-    lines = [re.sub(r"^env .*? (?=python )", "", line) for line in done.stdout.splitlines()]
+    if process.returncode:
+        raise WrongCommandError(process.stderr.strip())
+    lines = [re.sub(r"^env .*? (?=python )", "", line) for line in process.stdout.splitlines()]
     return [line for line in lines if line.split()[0] not in ("echo", "test")]
 
 
-MADE = tuple(
+READY_OPTIONS = tuple(
     f"--old-file={folder}/.ready"
     for folder in (".venv", ".venv-audit", ".venv-catalog", ".venv-checkov", ".venv-docs", "node_modules")
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
+from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
@@ -26,7 +27,7 @@ environment: dev
 account: "111122223333"
 region: us-east-1
 """
-ALLOWED = 'allow: {missing-security-fix: "nobody calls these endpoints"}\n'
+ALLOWED_FINDINGS = 'allow: {missing-security-fix: "nobody calls these endpoints"}\n'
 """For the release of SPEC; in a file of its own, so that the lines of specs stay as tests write them."""
 LOCK = f"""\
 endpoint: sentences
@@ -51,7 +52,7 @@ class FleetFolder:
         """The base spec with further keys."""
         self.write(f"model_specs/{name}.yaml", base + dedent(text))
         if not (self.root / "model_specs/_folder.yaml").exists():
-            self.write("model_specs/_folder.yaml", ALLOWED)
+            self.write("model_specs/_folder.yaml", ALLOWED_FINDINGS)
 
     def environment(self, text: str = "", name: str = "dev", *, account: int = 3) -> None:
         """The base environment with further keys; the number is the last one of its account."""
@@ -69,18 +70,22 @@ class FleetFolder:
         return resolve_project(open_project(self.root, environment, endpoints)).endpoints[0]
 
     def warnings(self, environment: str = "dev") -> tuple[Finding, ...]:
-        """What is doubtful about an environment that can be resolved."""
+        """Warnings about an environment that can be resolved."""
         return resolve_project(open_project(self.root, environment)).warnings
 
     def findings(self, environment: str = "dev", *endpoints: str) -> list[Finding]:
-        """What is wrong; empty where nothing is."""
+        """Findings of an environment; empty where nothing is wrong."""
         try:
             resolve_project(open_project(self.root, environment, endpoints))
         except FindingsError as error:
             return error.findings
         return []
 
-    def said(self, environment: str = "dev", *endpoints: str) -> list[str]:
+    def check(self, environment: str = "dev", *endpoints: str) -> list[Finding]:
+        """All findings of `fleet check`, warnings too."""
+        return all_findings(open_project(self.root, environment, endpoints))
+
+    def finding_lines(self, environment: str = "dev", *endpoints: str) -> list[str]:
         """The findings, one line each: file name, line, code, message, hint."""
         return [
             f"{f.file.name if f.file else ''}:{f.line} {f.code} {f.message} | {f.hint}"

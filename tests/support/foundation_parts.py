@@ -17,4 +17,4 @@ def foundation_parts(deployment: Deployment, outdir: Path, *names: str) -> dict[
     app = App(outdir=str(outdir))
     add_fleet(app, ResolvedFleet(deployment=deployment, endpoints=()))
     (stack,) = app.synth().stacks
-    return {id: each for id, each in stack.template["Resources"].items() if id.startswith(names)}
+    return {id: resource for id, resource in stack.template["Resources"].items() if id.startswith(names)}

@@ -29,10 +29,10 @@ class GitRepository:
 
     def git(self, *command: str) -> str:
         settings = [word for key, value in PLAIN.items() for word in ("-c", f"{key}={value}")]
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", *settings, *command], cwd=self.top, check=True, capture_output=True, text=True
         )
-        return done.stdout
+        return process.stdout
 
     def commit(self) -> None:
         """Everything that there is."""
@@ -43,5 +43,5 @@ class GitRepository:
         self.git("checkout", "--quiet", "-b", name)
 
     def diff(self, reference: str = "main") -> list[str]:
-        """What `git diff --name-only` prints, a line each."""
+        """The output of `git diff --name-only`, a line each."""
         return self.git("diff", "--name-only", reference).splitlines()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.guarded_endpoint import Clients, Guarded
+from tests.support.guarded_endpoint import Clients, GuardedEndpoint
 
 
-def answering(guarded: Guarded, operation: str, **answer: Any) -> Clients:
+def clients_with_answer(endpoint: GuardedEndpoint, operation: str, **answer: Any) -> Clients:
     """Clients that see these members in the answers of one operation."""
 
-    def after(name: str, parsed: dict[str, Any]) -> None:
+    def after(name: str, parsed_values: dict[str, Any]) -> None:
         if name == operation:
-            (parsed["Stacks"][0] if operation == "DescribeStacks" else parsed).update(answer)
+            (parsed_values["Stacks"][0] if operation == "DescribeStacks" else parsed_values).update(answer)
 
-    return guarded.account.clients(after=after)
+    return endpoint.account.clients(after=after)

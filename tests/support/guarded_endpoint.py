@@ -18,7 +18,7 @@ from triton_endpoints.scaling_guard import SECONDS_TO_WAIT
 BUCKET = "artifacts"
 OLD, NEW = "ml.g5.xlarge", "ml.g6.xlarge"
 """Configurations by their instance types."""
-OTHER = f"{OLD}/other"
+OTHER_CONFIG = f"{OLD}/other"
 """Another configuration with the old instance type."""
 CHANGES = {
     "PutObject",
@@ -30,13 +30,13 @@ CHANGES = {
     "PutScheduledAction",
 }
 COUNT = {"ServiceNamespace": "sagemaker", "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
-SUSPENDED = {
+SUSPENDED_STATE = {
     "DynamicScalingInSuspended": True,
     "DynamicScalingOutSuspended": False,
     "ScheduledScalingSuspended": False,
 }
 TAGS = {"team": "search"}
-_READ_ONLY = {"ScalableTargetARN", "PolicyARN", "ScheduledActionARN", "CreationTime", "Alarms"}
+_READ_ONLY_KEYS = {"ScalableTargetARN", "PolicyARN", "ScheduledActionARN", "CreationTime", "Alarms"}
 
 Clients = Callable[[str], Any]
 
@@ -54,12 +54,12 @@ class StackIds(NamedTuple):
         for name in ("calm", "rolling-back"):
             stacks.create(name, {"Topic": TOPIC})
         stacks.update("rolling-back", {"Topic": TOPIC, "Absent": absent_model()})
-        described = stacks.api.describe_stacks()["Stacks"]
-        ids = {stack["StackName"]: stack["StackId"] for stack in described}
+        described_stacks = stacks.api.describe_stacks()["Stacks"]
+        ids = {stack["StackName"]: stack["StackId"] for stack in described_stacks}
         return cls(ids["calm"], ids["rolling-back"])
 
 
-class Died(BaseException):
+class FunctionDeath(BaseException):
     """The function is no more: nothing of its own code runs after this."""
 
 
@@ -82,53 +82,55 @@ class Account:
         """A factory like boto3.client: `before` sees each call's name and body, `after` its name and answer."""
 
         def make(service: str) -> Any:
-            made = self._client(service)
+            answer = self._client(service)
             if before:
-                made.meta.events.register(
+                answer.meta.events.register(
                     "before-call", lambda model, params, **_: before(model.name, str(params["body"]))
                 )
             if after:
-                made.meta.events.register("after-call", lambda model, parsed, **_: after(model.name, parsed))
-            return made
+                answer.meta.events.register(
+                    "after-call", lambda model, parsed_value, **_: after(model.name, parsed_value)
+                )
+            return answer
 
         return cache(make)
 
-    def dying(self, changes: int) -> Clients:
+    def clients_that_die(self, changes: int) -> Clients:
         """Clients of a function that dies after so many changes; after none, at its first call."""
-        left = changes
+        remaining_calls = changes
 
         def before(_: str, __: str) -> None:
             if changes == 0:
-                raise Died
+                raise FunctionDeath
 
         def after(operation: str, _: object) -> None:
-            nonlocal left
-            left -= operation in CHANGES
-            if left == 0:
-                raise Died
+            nonlocal remaining_calls
+            remaining_calls -= operation in CHANGES
+            if remaining_calls == 0:
+                raise FunctionDeath
 
         return self.clients(before=before, after=after)
 
-    def refusing(
-        self, operation: str, code: str, *, message: str = "", where: str = "", times: int = 1_000_000
+    def clients_that_refuse(
+        self, operation: str, code: str, *, message: str = "", part: str = "", times: int = 1_000_000
     ) -> Clients:
         """Clients of which the first so many calls of one operation, with some words in it, are refused."""
-        left = times
+        remaining_calls = times
 
         def before(name: str, body: str) -> None:
-            nonlocal left
-            if name == operation and where in body and left:
-                left -= 1
+            nonlocal remaining_calls
+            if name == operation and part in body and remaining_calls:
+                remaining_calls -= 1
                 raise ClientError({"Error": {"Code": code, "Message": message}}, operation)
 
         return self.clients(before=before)
 
 
-def unexpected() -> None:
+def raise_error() -> None:
     raise AssertionError("the guard waits")
 
 
-class Guarded:
+class GuardedEndpoint:
     """An endpoint `name` with one variant, and what the guard of its stack does.
 
     `own` are the names of the stack's policies, by configuration. `meanwhile` is called while the guard waits.
@@ -136,7 +138,7 @@ class Guarded:
 
     def __init__(self, account: Account, name: str, *, stack_id: str) -> None:
         self.own: dict[str, list[str]] = {}
-        self.meanwhile: Callable[[], None] = unexpected
+        self.meanwhile: Callable[[], None] = raise_error
         self.account, self.name, self.stack_id, self.variant = account, name, stack_id, "AllTraffic"
         self.target = {**COUNT, "ResourceId": f"endpoint/{name}/variant/{self.variant}"}
         self.sagemaker, self.scaling, self.s3 = map(
@@ -152,7 +154,7 @@ class Guarded:
     def scale(self) -> None:
         """Register the variant with a bit of everything."""
         self.scaling.register_scalable_target(
-            **self.target, MinCapacity=2, MaxCapacity=7, SuspendedState=SUSPENDED, Tags=TAGS
+            **self.target, MinCapacity=2, MaxCapacity=7, SuspendedState=SUSPENDED_STATE, Tags=TAGS
         )
         self.put_policy("Load", 600)
         self.put_policy("Gpu", 60)
@@ -165,12 +167,16 @@ class Guarded:
         metric = {"Namespace": "Tests", "MetricName": name.partition("-")[0], "Statistic": "Average"}
         if name.startswith("one-more"):
             metric["MetricName"] = name
-        tracking = {"TargetValue": value, "CustomizedMetricSpecification": metric, "ScaleInCooldown": 0}
+        tracking_values = {
+            "TargetValue": value,
+            "CustomizedMetricSpecification": metric,
+            "ScaleInCooldown": 0,
+        }
         self.scaling.put_scaling_policy(
             **self.target,
             PolicyName=name,
             PolicyType="TargetTrackingScaling",
-            TargetTrackingScalingPolicyConfiguration=tracking,
+            TargetTrackingScalingPolicyConfiguration=tracking_values,
         )
 
     def put_action(self, name: str, schedule: str, **more: Any) -> None:
@@ -179,9 +185,9 @@ class Guarded:
             **self.target, ScheduledActionName=name, Schedule=schedule, ScalableTargetAction=action, **more
         )
 
-    def registered(self) -> dict[str, Any]:
+    def registered_target(self) -> dict[str, Any]:
         """The whole scaling as AWS describes it, without what AWS gives it anew."""
-        found = {
+        result = {
             "ScalableTargets": self.scaling.describe_scalable_targets(
                 **COUNT, ResourceIds=[self.target["ResourceId"]]
             ),
@@ -190,75 +196,87 @@ class Guarded:
         }
         return {
             kind: sorted(
-                ({k: v for k, v in each.items() if k not in _READ_ONLY} for each in answer[kind]), key=str
+                ({k: v for k, v in entry.items() if k not in _READ_ONLY_KEYS} for entry in answer[kind]),
+                key=str,
             )
-            for kind, answer in found.items()
+            for kind, answer in result.items()
         } | {
             "Tags": [
-                self.tags(each["ScalableTargetARN"]) for each in found["ScalableTargets"]["ScalableTargets"]
+                self.tags(scalable_target["ScalableTargetARN"])
+                for scalable_target in result["ScalableTargets"]["ScalableTargets"]
             ]
         }
 
     def tags(self, arn: str) -> dict[str, str]:
         return dict(self.scaling.list_tags_for_resource(ResourceARN=arn)["Tags"])
 
-    def suspended(self) -> dict[str, bool]:
-        [target] = self.registered()["ScalableTargets"]
+    def suspension_by_kind(self) -> dict[str, bool]:
+        [target] = self.registered_target()["ScalableTargets"]
         return dict(target["SuspendedState"])
 
     def arns(self) -> dict[str, str]:
         """The ARN of each policy, by its name."""
         policies = self.scaling.describe_scaling_policies(**self.target)["ScalingPolicies"]
-        return {each["PolicyName"]: each["PolicyARN"] for each in policies}
+        return {policy["PolicyName"]: policy["PolicyARN"] for policy in policies}
 
     def delete_policy(self, name: str) -> None:
         self.scaling.delete_scaling_policy(**self.target, PolicyName=name)
 
     def names(self) -> list[str]:
         """The names of policies and scheduled actions that are registered."""
-        found = self.registered()
-        return [each["PolicyName"] for each in found["ScalingPolicies"]] + [
-            each["ScheduledActionName"] for each in found["ScheduledActions"]
+        values = self.registered_target()
+        return [scaling_policy["PolicyName"] for scaling_policy in values["ScalingPolicies"]] + [
+            action["ScheduledActionName"] for action in values["ScheduledActions"]
         ]
 
     def is_registered(self) -> bool:
-        return bool(self.registered()["ScalableTargets"])
+        return bool(self.registered_target()["ScalableTargets"])
 
     def is_saved(self) -> bool:
         return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=self._key)
 
-    def saved(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=self._key)["Body"])
-        return found
+    def saved_state(self) -> dict[str, Any]:
+        result: dict[str, Any] = json.load(self.s3.get_object(Bucket=BUCKET, Key=self._key)["Body"])
+        return result
 
     @property
     def _key(self) -> str:
         return f"scaling-guard/{self.name}/{self.variant}.json"
 
     def guard(
-        self, step: str, config: str, clients: Clients | None = None, *, former: str = "", **changed: Any
+        self,
+        step: str,
+        config: str,
+        clients: Clients | None = None,
+        *,
+        former: str = "",
+        **changed_values: Any,
     ) -> str:
         """An update of one of the stack's two resources, from the configuration `former`; what it did."""
         return str(
-            self.answer(self.event(step, config, former=former, **changed), clients)["Data"]["Summary"]
+            self.answer(self.event(step, config, former=former, **changed_values), clients)["Data"]["Summary"]
         )
 
     def answer(
         self, event: Mapping[str, Any], clients: Clients | None = None, *, is_late: bool = False
     ) -> dict[str, Any]:
-        """What the framework answers CloudFormation."""
+        """The framework's answers to CloudFormation."""
         environ = {"BUCKET": BUCKET, "SECONDS": str(SECONDS_TO_WAIT)}
         client = clients or self.account.plain
-        begun = {**event, **handler(event, None, client, environ), **({"Deadline": 0} if is_late else {})}
-        while not (answer := is_complete(begun, None, client, environ))["IsComplete"]:
+        started_names = {
+            **event,
+            **handler(event, None, client, environ),
+            **({"Deadline": 0} if is_late else {}),
+        }
+        while not (answer := is_complete(started_names, None, client, environ))["IsComplete"]:
             self.meanwhile()
-        return {**begun, **answer}
+        return {**started_names, **answer}
 
     def answer_too_late(self, event: Mapping[str, Any], clients: Clients | None = None) -> dict[str, Any]:
         """The same when the guard has waited for as long as it may."""
         return self.answer(event, clients, is_late=True)
 
-    def event(self, step: str, config: str, *, former: str = "", **changed: Any) -> Mapping[str, Any]:
+    def event(self, step: str, config: str, *, former: str = "", **changed_values: Any) -> Mapping[str, Any]:
         event: dict[str, Any] = {
             "RequestType": "Update",
             "StackId": self.stack_id,
@@ -267,7 +285,7 @@ class Guarded:
             "ResourceProperties": self.properties(step, config),
             "OldResourceProperties": self.properties(step, former or config),
         }
-        return event | changed
+        return event | changed_values
 
     def properties(self, step: str, config: str) -> dict[str, Any]:
         own = self.own.get(config, [])

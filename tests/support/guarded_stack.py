@@ -46,13 +46,13 @@ class GuardedStack:
         self.scaling, self.sagemaker = client(aws, "application-autoscaling"), client(aws, "sagemaker")
         self.s3 = client(aws, "s3")
 
-    def create(self, type: str, **given: Any) -> None:
-        assert self.stacks.create(self.name, self.resources(type, **given)) == "CREATE_COMPLETE"
+    def create(self, type: str, **given_values: Any) -> None:
+        assert self.stacks.create(self.name, self.resources(type, **given_values)) == "CREATE_COMPLETE"
 
-    def update(self, type: str, *, broken: bool = False, **given: Any) -> str:
-        """The status of the stack; `broken` has a part that fails when all the rest is done."""
-        resources = self.resources(type, **given)
-        if broken:
+    def update(self, type: str, *, is_broken: bool = False, **given_values: Any) -> str:
+        """The status of the stack; `is_broken` has a part that fails when all the rest is done."""
+        resources = self.resources(type, **given_values)
+        if is_broken:
             container = {"Image": "triton", "ModelDataUrl": "s3://data/absent.tar.gz"}
             properties = {
                 "ExecutionRoleArn": "arn:aws:iam::123456789012:role/any",
@@ -81,17 +81,17 @@ class GuardedStack:
             metric: metric if is_earlier else f"{metric}-{type}-{value:g}"
             for metric, value in targets.items()
         }
-        guarded = {
+        guarded_endpoint = {
             "ServiceToken": TOKEN,
             "EndpointName": self.name,
             "VariantName": "AllTraffic",
             "InstanceType": type,
         }
         if not is_earlier:
-            guarded["EndpointConfigName"] = {"Fn::GetAtt": ["Config", "EndpointConfigName"]}  # type: ignore[assignment]
-            guarded["Policies"] = list(names.values())  # type: ignore[assignment]
+            guarded_endpoint["EndpointConfigName"] = {"Fn::GetAtt": ["Config", "EndpointConfigName"]}  # type: ignore[assignment]
+            guarded_endpoint["Policies"] = list(names.values())  # type: ignore[assignment]
         for step, after in {"Before": "Config", "After": "Endpoint"}.items():
-            properties = {**guarded, "Step": step.lower()}
+            properties = {**guarded_endpoint, "Step": step.lower()}
             result[step] = {"Type": "Custom::ScalingGuard", "DependsOn": after, "Properties": properties}
         result["Endpoint"]["DependsOn"] = "Before"
         result["Target"] = {
@@ -120,8 +120,8 @@ class GuardedStack:
             }
         return result
 
-    def tracked(self) -> dict[str, float]:
-        """What scales the endpoint: each metric's target value."""
+    def tracked_values(self) -> dict[str, float]:
+        """The metrics that scale the endpoint, each with its target value."""
         return {
             item["TargetTrackingScalingPolicyConfiguration"]["CustomizedMetricSpecification"][
                 "MetricName"
@@ -136,10 +136,10 @@ class GuardedStack:
     def are_own(self) -> bool:
         """Whether the policies that scale the endpoint are exactly those that CloudFormation knows."""
         ids = self.stacks.physical_ids(self.name)
-        known = {id for name, id in ids.items() if name.startswith("Policy")}
-        return known == {item["PolicyARN"] for item in self._policies()}
+        known_ids = {id for name, id in ids.items() if name.startswith("Policy")}
+        return known_ids == {item["PolicyARN"] for item in self._policies()}
 
-    def suspended(self) -> bool:
+    def is_suspended(self) -> bool:
         """Whether anything of its scaling is suspended."""
         [result] = self.scaling.describe_scalable_targets(
             ServiceNamespace="sagemaker", ResourceIds=[target(self.name)["ResourceId"]]
@@ -151,7 +151,7 @@ class GuardedStack:
         return "Contents" in self.s3.list_objects_v2(Bucket=BUCKET, Prefix=prefix)
 
     def type(self) -> str:
-        """What the endpoint runs on."""
+        """The machine that the endpoint runs on."""
         config = self.sagemaker.describe_endpoint(EndpointName=self.name)["EndpointConfigName"]
         [variant] = self.sagemaker.describe_endpoint_config(EndpointConfigName=config)["ProductionVariants"]
         return str(variant["InstanceType"])

@@ -52,12 +52,12 @@ class Marks:
         return self.folder / "program"
 
     @property
-    def found(self) -> list[str]:
+    def mark_names(self) -> list[str]:
         file = self.folder / "marks"
         return file.read_text().splitlines() if file.exists() else []
 
     def prepare(self) -> None:
-        for place in (self.program, *(self.folder / "hooks" / each for each in HOOKS)):
+        for place in (self.program, *(self.folder / "hooks" / hook for hook in HOOKS)):
             self._script(place)
         (self.folder / "included").write_text(f"[core]\nfsmonitor = {self.program}\n")
 
@@ -69,8 +69,8 @@ class Marks:
         version = "[core]\nrepositoryformatversion = 1\nbare = false\n"
         (git / "config").write_text(version + core + text)
         (git / "config.worktree").write_text(f"[core]\nfsmonitor = {self.program}\n")
-        for each in HOOKS:
-            self._script(git / "hooks" / each)
+        for hook in HOOKS:
+            self._script(git / "hooks" / hook)
 
     def _script(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -79,9 +79,9 @@ class Marks:
 
 
 def marks(folder: Path) -> Marks:
-    found = Marks(folder)
-    found.prepare()
-    return found
+    actual_marks = Marks(folder)
+    actual_marks.prepare()
+    return actual_marks
 
 
 def write_bare(
@@ -90,9 +90,9 @@ def write_bare(
     """Make a folder what Git takes for a repository, without a file that Git does not commit."""
     (folder / "HEAD").write_text("ref: refs/heads/main\n")
     marks.write(folder, setting, core="worktree = .\n")
-    for each in ("objects", "refs"):
-        FleetFolder(folder).write(f"{each}/config.pbtxt", 'backend: "python"\n')
-        FleetFolder(folder).write(f"{each}/1/model.py", "class TritonPythonModel: x = 1\n")
+    for text in ("objects", "refs"):
+        FleetFolder(folder).write(f"{text}/config.pbtxt", 'backend: "python"\n')
+        FleetFolder(folder).write(f"{text}/1/model.py", "class TritonPythonModel: x = 1\n")
     if objects is not None:
         (folder / "objects/info").mkdir()
         (folder / "objects/info/alternates").write_text(f"{objects}\n")

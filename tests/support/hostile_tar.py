@@ -8,7 +8,7 @@ import tarfile
 END = bytes(2 * tarfile.BLOCKSIZE)
 
 
-def padded(data: bytes) -> bytes:
+def pad_block(data: bytes) -> bytes:
     return data + bytes(-len(data) % tarfile.BLOCKSIZE)
 
 
@@ -19,15 +19,15 @@ def header(name: str, size: int = 0, kind: bytes = tarfile.REGTYPE, link: str = 
 
 
 def file(name: str, content: bytes = b"") -> bytes:
-    return header(name, len(content)) + padded(content)
+    return header(name, len(content)) + pad_block(content)
 
 
 def folder(name: str) -> bytes:
     return header(name, kind=tarfile.DIRTYPE)
 
 
-def extended(records: bytes, kind: bytes = tarfile.XHDTYPE) -> bytes:
-    return header("pax", len(records), kind) + padded(records)
+def extended_header(records: bytes, kind: bytes = tarfile.XHDTYPE) -> bytes:
+    return header("pax", len(records), kind) + pad_block(records)
 
 
 def record(key: str, value: str) -> bytes:
@@ -57,18 +57,21 @@ def escape_by_links(name: str, content: bytes) -> bytes:
     """
     long, steps, at, parts = "d" * 247, "abcdefghijklmnop", "", []
     for step in steps:
-        parts += [_named(f"{at}{long}", tarfile.DIRTYPE), _named(f"{at}{step}", tarfile.SYMTYPE, long)]
+        parts += [
+            named_entry(f"{at}{long}", tarfile.DIRTYPE),
+            named_entry(f"{at}{step}", tarfile.SYMTYPE, long),
+        ]
         at += f"{long}/"
     way = f"{'/'.join(steps)}/{'l' * 254}"
     parts += [
-        _named(way, tarfile.SYMTYPE, "../" * len(steps)),
-        _named("escape", tarfile.SYMTYPE, f"{way}/.."),
+        named_entry(way, tarfile.SYMTYPE, "../" * len(steps)),
+        named_entry("escape", tarfile.SYMTYPE, f"{way}/.."),
         file(f"escape/{name}", content),
     ]
     return b"".join([*parts, END])
 
 
-def _named(name: str, kind: bytes, link: str = "") -> bytes:
+def named_entry(name: str, kind: bytes, link: str = "") -> bytes:
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, link
     return info.tobuf(tarfile.PAX_FORMAT)

@@ -21,10 +21,10 @@ from triton_fleet.store.images.builds import BaseImages
 from triton_fleet.store.images.source import ImageSource, WantedImage, image_sources, wanted_images
 from triton_fleet.store.lock import write_locks
 
-BASE, MOVED = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
+BASE, MOVED_BASE = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
 """What the release's tag names, and what it may name later."""
-BUILT = f"sha256:{'d' * 64}"
-DENIED = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "BatchGetImage")
+BUILT_DIGEST = f"sha256:{'d' * 64}"
+DENIED_ERROR = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "BatchGetImage")
 
 
 @dataclass
@@ -32,13 +32,13 @@ class ReleaseRegistry:
     """ECR with the release's images: what all tags name, and what was asked; None: access is denied."""
 
     digest: str | None = BASE
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def batch_get_image(self, **request: Any) -> dict[str, Any]:
         (id,) = request["imageIds"]
-        self.asked.append(f"{request['registryId']}/{request['repositoryName']}:{id.get('imageTag')}")
+        self.requests.append(f"{request['registryId']}/{request['repositoryName']}:{id.get('imageTag')}")
         if self.digest is None:
-            raise DENIED
+            raise DENIED_ERROR
         if not self.digest:
             failure = {"imageId": id, "failureCode": "ImageNotFound", "failureReason": "not found"}
             return {"images": [], "failures": [failure]}
@@ -61,8 +61,8 @@ class Records:
 
     def paginate(self, *, Bucket: str, Prefix: str) -> list[dict[str, Any]]:
         """One page of ListObjectsV2."""
-        listed = {"Size": 1, "LastModified": datetime.now(UTC), "ETag": Bucket}
-        return [{"Contents": [{"Key": key, **listed} for key in self.objects if key.startswith(Prefix)]}]
+        entries = {"Size": 1, "LastModified": datetime.now(UTC), "ETag": Bucket}
+        return [{"Contents": [{"Key": key, **entries} for key in self.objects if key.startswith(Prefix)]}]
 
 
 @dataclass
@@ -85,15 +85,15 @@ class ImageFleet:
     def sources(self) -> list[ImageSource]:
         return image_sources(open_project(self.folder.root, "dev"))
 
-    def wanted(self) -> list[WantedImage]:
+    def wanted_images(self) -> list[WantedImage]:
         """The images of a build, on bases with their digests."""
         bases = BaseImages(lambda: self.registry)
         project = open_project(self.folder.root, "dev")
-        return [replace(each, base=bases.of(each)) for each in wanted_images(project, self.sources())]
+        return [replace(image, base=bases.of(image)) for image in wanted_images(project, self.sources())]
 
-    def build(self, digest: str = BUILT) -> str:
+    def build(self, digest: str = BUILT_DIGEST) -> str:
         """Record what a build makes; its key."""
-        (image,) = self.wanted()
+        (image,) = self.wanted_images()
         record = {
             "key": image.key,
             "repository": "triton-fleet-dev",

@@ -30,7 +30,7 @@ def image_folder(folder: Path, dockerfile: str, files: Mapping[str, str | bytes]
     return folder
 
 
-def parsed(text: str, /, **arguments: str) -> Dockerfile:
+def parse_sample(text: str, /, **arguments: str) -> Dockerfile:
     """A Dockerfile's text, read with build arguments."""
     return parse_dockerfile(text, Path("Dockerfile"), triton_image=TRITON, arguments=arguments)
 
@@ -41,25 +41,25 @@ def image_findings(
     release: str = "25.04",
     arguments: Mapping[str, str] | None = None,
     mode: Mode = Mode.SINGLE,
-    allowed: Sequence[str] = ("docker.io", "evil.example", "nvcr.io", "ghcr.io"),
+    allowed_lines: Sequence[str] = ("docker.io", "evil.example", "nvcr.io", "ghcr.io"),
 ) -> list[Finding]:
-    """What the checks find in a folder; the n-th build argument is at line n of the spec.
+    """Findings of a folder; the n-th build argument is at line n of the spec.
 
     Images of the `allowed` registries may be read.
     """
-    given = dict(arguments or {})
+    given_arguments = dict(arguments or {})
     return check_image(
         ImageInputs(
-            dockerfile=read_dockerfile(folder, triton_image=TRITON, arguments=given),
+            dockerfile=read_dockerfile(folder, triton_image=TRITON, arguments=given_arguments),
             context=read_context(folder),
             release=release,
-            environment=ENVIRONMENT.model_copy(update={"allowed_registries": tuple(allowed)}),
-            argument_mark=lambda name: Mark(SPEC, list(given).index(name) + 1, 3),
+            environment=ENVIRONMENT.model_copy(update={"allowed_registries": tuple(allowed_lines)}),
+            argument_mark=lambda name: Mark(SPEC, list(given_arguments).index(name) + 1, 3),
             mode=mode,
         )
     )
 
 
-def shortened(findings: list[Finding]) -> list[tuple[str, int | None, str]]:
+def short_rows(findings: list[Finding]) -> list[tuple[str, int | None, str]]:
     """Code, line and severity of each finding."""
-    return [(each.code, each.line, each.severity.value) for each in findings]
+    return [(finding.code, finding.line, finding.severity.value) for finding in findings]

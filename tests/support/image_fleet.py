@@ -69,12 +69,12 @@ class ImageFleet:
         return {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.aws.url, "NO_PROXY": "localhost"}
 
     def succeed(self, *arguments: str) -> str:
-        done = self(*arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        result = self(*arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     def template(self) -> Any:
-        """What the CDK app declares for the endpoint."""
+        """The CDK app's declaration of the endpoint."""
         fleet = resolve_project(open_project(self.folder.root, "dev"))
         app = App(outdir=str(self.folder.root / "cdk.out"))
         add_fleet(app, fleet)
@@ -88,7 +88,7 @@ class ImageFleet:
     def image(self) -> str:
         """The image of the Model in the endpoint's template."""
         resources = self.template()["Resources"].values()
-        (model,) = [each for each in resources if each["Type"] == "AWS::SageMaker::Model"]
+        (model,) = [resource for resource in resources if resource["Type"] == "AWS::SageMaker::Model"]
         return str(model["Properties"]["PrimaryContainer"]["Image"])
 
     def dockerfile(self, text: str) -> None:

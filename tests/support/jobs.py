@@ -40,7 +40,7 @@ class Jobs:
         *,
         prefix: str = "",
         cluster: dict[str, Any] | None = None,
-        **others: Any,
+        **other_values: Any,
     ) -> str:
         """Start a job; its name."""
         noun = kind.capitalize()
@@ -50,7 +50,7 @@ class Jobs:
             "VolumeSizeInGB": 30,
             **(cluster or {}),
         }
-        common = {f"{noun}JobName": name, "RoleArn": ROLE, **others}
+        common = {f"{noun}JobName": name, "RoleArn": ROLE, **other_values}
         common.setdefault("StoppingCondition", {"MaxRuntimeInSeconds": 600})
         source = {"S3DataType": "S3Prefix", "S3Uri": f"s3://{BUCKET}/{prefix}"}
         if kind == "processing":
@@ -76,7 +76,7 @@ class Jobs:
             )
         return name
 
-    def now(self, kind: Kind, name: str) -> dict[str, Any]:
+    def current_job(self, kind: Kind, name: str) -> dict[str, Any]:
         """A job as it is."""
         describe = getattr(self.sagemaker, f"describe_{kind}_job")
         job: dict[str, Any] = describe(**{f"{kind.capitalize()}JobName": name})
@@ -85,26 +85,26 @@ class Jobs:
     def stop(self, kind: Kind, name: str) -> None:
         getattr(self.sagemaker, f"stop_{kind}_job")(**{f"{kind.capitalize()}JobName": name})
 
-    def ended(self, kind: Kind, name: str) -> dict[str, Any]:
+    def final_job(self, kind: Kind, name: str) -> dict[str, Any]:
         """A job when it is over."""
         pause, noun = threading.Event(), kind.capitalize()
-        while (job := self.now(kind, name))[f"{noun}JobStatus"] in ("InProgress", "Stopping"):
+        while (job := self.current_job(kind, name))[f"{noun}JobStatus"] in ("InProgress", "Stopping"):
             pause.wait(0.02)
         return job
 
-    def said(self, kind: Kind, name: str, line: str) -> None:
+    def log_contains(self, kind: Kind, name: str, line: str) -> None:
         """Wait until a job has said a line."""
         pause = threading.Event()
         while line not in self.lines(kind, name):
             pause.wait(0.02)
 
     def lines(self, kind: Kind, name: str) -> list[str]:
-        """What a job has said, after the note that it runs here."""
+        """The lines of a job, after the note that it runs here."""
         group = f"/aws/sagemaker/{kind.capitalize()}Jobs"
         try:
-            found = self.logs.describe_log_streams(logGroupName=group, logStreamNamePrefix=f"{name}/")
+            log_streams = self.logs.describe_log_streams(logGroupName=group, logStreamNamePrefix=f"{name}/")
         except self.logs.exceptions.ResourceNotFoundException:
             return []
-        streams = [each["logStreamName"] for each in found["logStreams"]]
+        streams = [log_stream["logStreamName"] for log_stream in log_streams["logStreams"]]
         answer = self.logs.filter_log_events(logGroupName=group, logStreamNames=streams or ["none"])
         return [event["message"] for event in answer["events"]][1:]

@@ -21,15 +21,15 @@ JUMPS = [
 def jump(monkeypatch: pytest.MonkeyPatch, module: ModuleType, by: timedelta) -> None:
     """Shift the wall clock that a module reads; its monotonic clock goes on as any does."""
 
-    class Shifted(datetime):
+    class ShiftedClock(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + by
 
-    shifted = SimpleNamespace(**vars(time))
-    shifted.time = lambda: time.time() + by.total_seconds()
-    monkeypatch.setattr(module, "datetime", Shifted, raising=False)
-    monkeypatch.setattr(module, "time", shifted, raising=False)
+    namespace = SimpleNamespace(**vars(time))
+    namespace.time = lambda: time.time() + by.total_seconds()
+    monkeypatch.setattr(module, "datetime", ShiftedClock, raising=False)
+    monkeypatch.setattr(module, "time", namespace, raising=False)
 
 
 def later(

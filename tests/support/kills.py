@@ -7,10 +7,12 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -26,11 +28,11 @@ GUARD = "guard"
 
 
 class Victims(StrEnum):
-    """What is killed."""
+    """The processes that are killed."""
 
-    ALL = "the command and all that it started"
+    WHOLE_GROUP = "the command and all that it started"
     COMMAND = "the command alone: its guard is left to end the CDK CLI"
-    GUARDED = "the command and its guard: nobody is left to end the CDK CLI"
+    COMMAND_AND_GUARD = "the command and its guard: nobody is left to end the CDK CLI"
 
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -56,16 +58,16 @@ class Kill:
 class Tally:
     """How the commands after the kills ended."""
 
-    continued: int = 0
-    instructed: list[str] = field(default_factory=list)
+    continuations: int = 0
+    instructions: list[str] = field(default_factory=list)
     ended_before: int = 0
 
     def __str__(self) -> str:
         """For a report."""
-        said = "".join(f"\n  {each}" for each in self.instructed)
+        text = "".join(f"\n  {line}" for line in self.instructions)
         return (
-            f"seed {SEED}: {self.continued} continued at once, {len(self.instructed)} said what to do,"
-            f" {self.ended_before} had ended before they were killed{said}"
+            f"seed {SEED}: {self.continuations} continued at once, {len(self.instructions)} said what to do,"
+            f" {self.ended_before} had ended before they were killed{text}"
         )
 
 
@@ -82,15 +84,15 @@ def kill_after(process: subprocess.Popen[str], seconds: float, victims: Victims)
     """Kill a command that was started `seconds` ago; what it said before."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
-    for each in _victims(process, victims):
+    for item in _victims(process, victims):
         with suppress(psutil.NoSuchProcess):
-            each.kill()
-    said, _ = process.communicate(timeout=60)
-    assert "Traceback" not in said, said
-    return said
+            item.kill()
+    text, _ = process.communicate(timeout=60)
+    assert "Traceback" not in text, text
+    return text
 
 
-def was_killed(process: subprocess.Popen[str]) -> bool:
+def has_died(process: subprocess.Popen[str]) -> bool:
     """Whether it had not ended by itself."""
     return process.returncode == -signal.SIGKILL
 
@@ -111,13 +113,13 @@ def ends_before_step(action: Callable[[], object], step: int, is_step: Step = is
     """Whether an action in a process of its own ended before its n-th step; else it was killed there."""
     child = os.fork()
     if child == 0:
-        remaining = step
+        countdown = step
 
         def kill(event: str, arguments: tuple[Any, ...]) -> None:
-            nonlocal remaining
+            nonlocal countdown
             if is_step(event, arguments):
-                remaining -= 1
-                if remaining == 0:
+                countdown -= 1
+                if countdown == 0:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(kill)
@@ -133,21 +135,30 @@ def ends_before_step(action: Callable[[], object], step: int, is_step: Step = is
 
 
 def _victims(process: subprocess.Popen[str], victims: Victims) -> list[psutil.Process]:
-    """What is to be killed; the command stands still meanwhile, so that nothing is started unseen."""
+    """The processes to kill; the command stands still meanwhile, so that nothing is started unseen."""
     if process.poll() is not None:
         return []
     command = psutil.Process(process.pid)
     command.suspend()
     if victims is Victims.COMMAND:
         return [command]
-    started = command.children(recursive=True)
-    if victims is Victims.ALL:
+    children = command.children(recursive=True)
+    if victims is Victims.WHOLE_GROUP:
         # The guard first: it would do the rest.
-        return [*filter(_is_guard, started), command, *started]
-    return [*filter(_is_guard, started), command]
+        return [*filter(_is_guard, children), command, *children]
+    return [*filter(_is_guard, children), command]
 
 
 def _is_guard(process: psutil.Process) -> bool:
     with suppress(psutil.NoSuchProcess):
         return GUARD in process.cmdline()
     return False
+
+
+def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:
+    """The text of a file that a process writes."""
+    pause = threading.Event()
+    while not file.exists():
+        assert process is None or process.poll() is None
+        pause.wait(0.01)
+    return file.read_text()

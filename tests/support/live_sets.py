@@ -61,13 +61,13 @@ class Live:
     def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Addition:
         return add_archive(self.s3, self.set, archive, version, self.source(text))
 
-    def refused(self, **options: Any) -> str:
-        """What an addition is refused for."""
+    def refusal(self, **options: Any) -> str:
+        """The reason why an addition is refused."""
         before = self.targets()
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             self.add(**options)
         assert self.targets() == before
-        (finding,) = refused.value.findings
+        (finding,) = refusal.value.findings
         return f"{finding.code} {finding.message} | {finding.hint}"
 
     def publish(self) -> None:
@@ -78,9 +78,9 @@ class Live:
         self.s3.delete_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
 
     def targets(self) -> list[str]:
-        return [each.name for each in targets_of(self.s3, self.set) if each.size is not None]
+        return [target.name for target in targets_of(self.s3, self.set) if target.size is not None]
 
     def body(self, target: str) -> bytes:
         """The tar stream of a target."""
-        found = self.s3.get_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
-        return gzip.decompress(found["Body"].read())
+        result = self.s3.get_object(Bucket=self.set.deployment.bucket, Key=self.set.key(target))
+        return gzip.decompress(result["Body"].read())

@@ -1,4 +1,4 @@
-"""What a person changes by hand of the deployed endpoint `sentences` and of what its environment shares."""
+"""Changes by hand of the deployed endpoint `sentences` and of what its environment shares."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ Change = Callable[[Client], object]
 
 
 def resources(client: Client, stack: str, type: str) -> list[str]:
-    found = client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
-    return [each["PhysicalResourceId"] for each in found if each["ResourceType"] == type]
+    stack_resources = client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
+    return [
+        stack_resource["PhysicalResourceId"]
+        for stack_resource in stack_resources
+        if stack_resource["ResourceType"] == type
+    ]
 
 
 def role(client: Client) -> str:
@@ -27,8 +31,8 @@ def role(client: Client) -> str:
 
 
 def operators_alarm(client: Client) -> dict[str, Any]:
-    found = client("cloudwatch").describe_alarms()["MetricAlarms"]
-    return next(each for each in found if "AlarmsErrors" in each["AlarmName"])
+    metric_alarms = client("cloudwatch").describe_alarms()["MetricAlarms"]
+    return next(metric_alarm for metric_alarm in metric_alarms if "AlarmsErrors" in metric_alarm["AlarmName"])
 
 
 def widen(client: Client) -> None:
@@ -43,17 +47,17 @@ def suspend(client: Client) -> None:
 def policy(client: Client, measure: str) -> dict[str, Any]:
     """The endpoint's policy of a measure."""
     policies = client("application-autoscaling").describe_scaling_policies(**TARGET)["ScalingPolicies"]
-    (found,) = [each for each in policies if each["PolicyName"].startswith(measure)]
-    return dict(found)
+    (actual_policy,) = [policy for policy in policies if policy["PolicyName"].startswith(measure)]
+    return dict(actual_policy)
 
 
 def retarget(client: Client) -> None:
-    found = policy(client, "GpuUtilization")
-    config = {**found["TargetTrackingScalingPolicyConfiguration"], "TargetValue": 95}
+    actual_policy = policy(client, "GpuUtilization")
+    config = {**actual_policy["TargetTrackingScalingPolicyConfiguration"], "TargetValue": 95}
     client("application-autoscaling").put_scaling_policy(
         **TARGET,
         **DIMENSION,
-        PolicyName=found["PolicyName"],
+        PolicyName=actual_policy["PolicyName"],
         PolicyType="TargetTrackingScaling",
         TargetTrackingScalingPolicyConfiguration=config,
     )
@@ -107,10 +111,12 @@ def widen_the_role(client: Client) -> None:
 def edit_a_policy(client: Client) -> None:
     iam = client("iam")
     (name,) = [
-        each for each in iam.list_role_policies(RoleName=role(client))["PolicyNames"] if each != "mine"
+        policy_name
+        for policy_name in iam.list_role_policies(RoleName=role(client))["PolicyNames"]
+        if policy_name != "mine"
     ]
     document = iam.get_role_policy(RoleName=role(client), PolicyName=name)["PolicyDocument"]
-    (statement,) = [each for each in document["Statement"] if each["Sid"] == "ReadArchives"]
+    (statement,) = [statement for statement in document["Statement"] if statement["Sid"] == "ReadArchives"]
     statement["Resource"] = "*"
     iam.put_role_policy(RoleName=role(client), PolicyName=name, PolicyDocument=json.dumps(document))
 
@@ -149,5 +155,7 @@ def open_the_bucket(client: Client) -> None:
 
 
 def shorten_a_function(client: Client) -> None:
-    name = next(each for each in resources(client, FOUNDATION, "AWS::Lambda::Function") if "Guard" in each)
+    name = next(
+        resource for resource in resources(client, FOUNDATION, "AWS::Lambda::Function") if "Guard" in resource
+    )
     client("lambda").update_function_configuration(FunctionName=name, Timeout=3)

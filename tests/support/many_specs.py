@@ -43,13 +43,15 @@ REPOSITORIES = st.sampled_from(
 DIGESTS = st.sampled_from([f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"])
 
 
-def _keys(*, wanted: Mapping[str, Values] | None = None, **optional: Values) -> st.SearchStrategy[Document]:
-    return st.fixed_dictionaries(dict(wanted or {}), optional=optional)
+def _keys(
+    *, expected_values: Mapping[str, Values] | None = None, **optional: Values
+) -> st.SearchStrategy[Document]:
+    return st.fixed_dictionaries(dict(expected_values or {}), optional=optional)
 
 
 SHAPES = st.lists(st.sampled_from(["1", "1x8", "16x8", "32x8", "9999999999x1"]), min_size=3, max_size=3)
 ENGINES = _keys(
-    wanted={"model": MODELS, "onnx": st.just("model.onnx")},
+    expected_values={"model": MODELS, "onnx": st.just("model.onnx")},
     precision=st.sampled_from(["fp32", "fp16", "bf16", "int8", "fp8", "int4"]),
     shapes=st.dictionaries(st.from_regex(r"[^\x00-\x20,'*]{1,8}", fullmatch=True), SHAPES, max_size=2),
     digest=DIGESTS,
@@ -57,7 +59,7 @@ ENGINES = _keys(
     compatibility=st.sampled_from(["none", "ampere+", "same-compute-capability"]),
 )
 ARCHIVES = _keys(
-    wanted={"repository": REPOSITORIES},
+    expected_values={"repository": REPOSITORIES},
     digest=DIGESTS,
     copies=st.integers(1, 3),
     version=st.integers(1, 2**31 - 1),
@@ -66,7 +68,11 @@ ARCHIVES = _keys(
     built_on=TYPES,
 )
 SCALING = _keys(
-    wanted={"min": st.integers(0, 2), "max": st.integers(2, 5), "gpu_utilization": st.floats(1, 100)},
+    expected_values={
+        "min": st.integers(0, 2),
+        "max": st.integers(2, 5),
+        "gpu_utilization": st.floats(1, 100),
+    },
     invocations_per_instance=st.floats(0.001, 1e300),
     scale_in=SECONDS,
     scale_out=SECONDS,
@@ -84,7 +90,7 @@ VPC = {"subnets": ["subnet-0123456789abcdef0"], "security_groups": ["sg-01234567
 
 
 def _by_severity(values: Values) -> Values:
-    return st.one_of(values, st.none(), _keys(wanted={"warning": values}, critical=values))
+    return st.one_of(values, st.none(), _keys(expected_values={"warning": values}, critical=values))
 
 
 ALARMS = _keys(
@@ -128,7 +134,7 @@ NAMES = st.one_of(
     st.sampled_from([*variables(), "SAGEMAKER_TRITON_X"]), st.just("HF_TOKEN"), st.just("a_secret")
 )
 VARIABLES = st.dictionaries(NAMES, ODD.filter(lambda value: "\0" not in value), max_size=6)
-ANYTHING = st.recursive(
+JSON_VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), ODD),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(SHORT, inner, max_size=3)),
     max_leaves=6,
@@ -147,13 +153,13 @@ PROPERTIES = st.sampled_from(
 )
 CLOUDFORMATION = st.dictionaries(
     st.sampled_from(["Model", "EndpointConfig", "Endpoint", "Bucket", ""]),
-    st.dictionaries(PROPERTIES, ANYTHING, max_size=3),
+    st.dictionaries(PROPERTIES, JSON_VALUES, max_size=3),
     max_size=3,
 )
 ALLOW = st.dictionaries(st.sampled_from([*rules(), "FL999", "FL101"]), st.just("tried once"), max_size=3)
 INSTANCE = _keys(
-    wanted={"type": TYPES},
-    ami=st.sampled_from([each.name or "unnamed" for each in amis()] + ["al2-ami-none"]),
+    expected_values={"type": TYPES},
+    ami=st.sampled_from([ami.name or "unnamed" for ami in amis()] + ["al2-ami-none"]),
     count=st.integers(1, 3),
 )
 
@@ -196,7 +202,7 @@ def specs(draw: st.DrawFn) -> Document:
         "mode": "multi-model" if multi else "single",
         "triton": draw(RELEASES),
         "instance": draw(INSTANCE),
-        "models": [{"archive": f"{name}{number}", **each} for number, each in enumerate(models)],
+        "models": [{"archive": f"{name}{number}", **model} for number, model in enumerate(models)],
     }
     return spec | draw(
         _keys(
@@ -207,7 +213,9 @@ def specs(draw: st.DrawFn) -> Document:
             alarms=ALARMS,
             metrics=_keys(triton=st.booleans(), enhanced=st.booleans()),
             network=st.sampled_from([{"isolated": True}, VPC, {**VPC, "isolated": True}]),
-            capture=_keys(wanted={"sample": st.sampled_from(["1%", "100%"])}, requests=st.booleans()),
+            capture=_keys(
+                expected_values={"sample": st.sampled_from(["1%", "100%"])}, requests=st.booleans()
+            ),
             logs=st.just({"retention_days": 1}),
             tags=st.dictionaries(st.sampled_from(["team", "Team", "a"]), st.just("x")),
             container=CONTAINER,
@@ -224,17 +232,17 @@ def locks(draw: st.DrawFn, spec: Document) -> Document:
     """A lock of the spec's archives, or of some of them."""
     names = [
         name
-        for each in spec["models"]
+        for model in spec["models"]
         for name in (
-            [f"{each['archive']}-{copy}" for copy in range(each["copies"])]
-            if "copies" in each
-            else [each["archive"]]
+            [f"{model['archive']}-{copy}" for copy in range(model["copies"])]
+            if "copies" in model
+            else [model["archive"]]
         )
     ]
     facts = st.dictionaries(MODELS, FACTS, min_size=1, max_size=3)
-    archive = _keys(wanted={"digest": DIGESTS, "size": WHOLE, "models": facts})
-    held = draw(st.lists(st.sampled_from(names), unique=True)) if draw(st.booleans()) else names
-    lock: Document = {"endpoint": "sentences", "archives": {name: draw(archive) for name in held}}
+    archive = _keys(expected_values={"digest": DIGESTS, "size": WHOLE, "models": facts})
+    held_names = draw(st.lists(st.sampled_from(names), unique=True)) if draw(st.booleans()) else names
+    lock: Document = {"endpoint": "sentences", "archives": {name: draw(archive) for name in held_names}}
     return lock | draw(_keys(promoted_from=st.just("staging")))
 
 

@@ -16,8 +16,8 @@ PACKAGES = ("triton_fleet", "constructs", "stacks", "emulator")
 VALUE = "1"
 """Replaces a value that only a run knows: a name and a number."""
 INSTRUCTION = r"(\b(?:[Rr]un|then|next:|it:) |)"
-QUOTED = re.compile(INSTRUCTION + r"`(fleet(?: [^`]+)?)`")
-UNQUOTED = re.compile(r"(\b[Rr]un |\bnext: )(fleet [^`\n;]+)")
+QUOTED_COMMAND = re.compile(INSTRUCTION + r"`(fleet(?: [^`]+)?)`")
+UNQUOTED_COMMAND = re.compile(r"(\b[Rr]un |\bnext: )(fleet [^`\n;]+)")
 MENTION = re.compile(r"fleet(?: [a-z-]+){1,2}")
 """A command without options names a part of the product, as in "what `fleet lock` wrote", unless one is to run it."""
 MAX_ALTERNATIVES = 64
@@ -49,10 +49,10 @@ def commands_of(source: str, name: str) -> Iterator[MessageCommand]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    for instruction, line in QUOTED.findall(text):
+    for instruction, line in QUOTED_COMMAND.findall(text):
         if instruction or not MENTION.fullmatch(line):
             yield line
-    for _, line in UNQUOTED.findall(text):
+    for _, line in UNQUOTED_COMMAND.findall(text):
         yield line
 
 
@@ -82,13 +82,13 @@ class _Module:
 
 def _assignments(body: list[ast.stmt], values: Values) -> dict[str, list[str]]:
     """The texts that names are given in a function or a module."""
-    found = dict[str, list[str]]()
+    result = dict[str, list[str]]()
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                texts = _alternatives(node.value, {**values, **found})
-                found.setdefault(node.targets[0].id, []).extend(texts)
-    return found
+                texts = _alternatives(node.value, {**values, **result})
+                result.setdefault(node.targets[0].id, []).extend(texts)
+    return result
 
 
 def _alternatives(node: ast.expr, values: Values) -> list[str]:
@@ -102,12 +102,12 @@ def _alternatives(node: ast.expr, values: Values) -> list[str]:
     if isinstance(node, ast.IfExp):
         return [*_alternatives(node.body, values), *_alternatives(node.orelse, values)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _joined([node.left, node.right], values)
+        return join_parts([node.left, node.right], values)
     if isinstance(node, ast.JoinedStr):
-        return _joined(node.values, values)
+        return join_parts(node.values, values)
     return [VALUE]
 
 
-def _joined(parts: list[ast.expr], values: Values) -> list[str]:
-    choices = product(*(_alternatives(each, values) for each in parts))
-    return ["".join(each) for each in islice(choices, MAX_ALTERNATIVES)]
+def join_parts(parts: list[ast.expr], values: Values) -> list[str]:
+    choices = product(*(_alternatives(part, values) for part in parts))
+    return ["".join(item) for item in islice(choices, MAX_ALTERNATIVES)]

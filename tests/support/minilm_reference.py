@@ -35,9 +35,9 @@ def read_weights() -> dict[str, Array]:
 
 
 def norm(x: Array, weights: dict[str, Array], name: str) -> Array:
-    centred = x - x.mean(-1, keepdims=True)
-    scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-12)
-    return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
+    array = x - x.mean(-1, keepdims=True)
+    scaled_array = array / np.sqrt((array**2).mean(-1, keepdims=True) + 1e-12)
+    return np.asarray(scaled_array * weights[f"{name}.weight"] + weights[f"{name}.bias"])
 
 
 def dense(x: Array, weights: dict[str, Array], name: str) -> Array:
@@ -60,8 +60,8 @@ def bert(ids: list[int], weights: dict[str, Array]) -> Array:
         scores = query @ key.swapaxes(1, 2) / math.sqrt(32)
         shares = np.exp(scores - scores.max(-1, keepdims=True))
         context = (shares / shares.sum(-1, keepdims=True) @ value).swapaxes(0, 1).reshape(len(ids), 384)
-        attended = dense(context, weights, f"{at}.attention.output.dense")
-        x = norm(attended + x, weights, f"{at}.attention.output.LayerNorm")
+        array = dense(context, weights, f"{at}.attention.output.dense")
+        x = norm(array + x, weights, f"{at}.attention.output.LayerNorm")
         inner = dense(x, weights, f"{at}.intermediate.dense")
         inner = inner * (1 + erf(inner / math.sqrt(2))) / 2
         x = norm(dense(inner, weights, f"{at}.output.dense") + x, weights, f"{at}.output.LayerNorm")

@@ -23,9 +23,9 @@ def parameters_text(values: Mapping[str, str]) -> str:
     return "\n".join(entries)
 
 
-def told(findings: Iterable[Finding]) -> list[tuple[str, str]]:
+def messages_and_hints(findings: Iterable[Finding]) -> list[tuple[str, str]]:
     """Severity and code, and the message."""
-    return [(f"{each.severity} {each.code}", each.message) for each in findings]
+    return [(f"{finding.severity} {finding.code}", finding.message) for finding in findings]
 
 
 def repository_of(*paths: str) -> Contents:

@@ -44,12 +44,12 @@ def plan(*version: int) -> bytes:
 def ensemble(*steps: str) -> str:
     """Of models that have x and y: one after another."""
     names = ["x", *(f"t{number}" for number in range(1, len(steps))), "y"]
-    each = "\n".join(
+    text = "\n".join(
         f'step {{ model_name: "{step}" model_version: -1'
         f' input_map {{ key: "x" value: "{before}" }} output_map {{ key: "y" value: "{after}" }} }}'
         for step, before, after in zip(steps, names, names[1:], strict=False)
     )
-    return f'platform: "ensemble" {TENSORS} ensemble_scheduling {{ {each} }}'
+    return f'platform: "ensemble" {TENSORS} ensemble_scheduling {{ {text} }}'
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class NewSpecs:
     def text(
         self, folder: Path | str | None = None, mode: Mode | None = None, profiles: Sequence[str] = ()
     ) -> str:
-        """What is proposed, having been written."""
+        """The proposal, having been written."""
         file = new_file(self.fleet.root, NAME)
         projects = projects_with(Fleet(self.fleet.root), NAME)
         text = proposed_spec(NAME, file, str(folder or self.models), projects, mode, profiles)
@@ -102,22 +102,26 @@ class NewSpecs:
         return open_project(self.fleet.root, environment, [NAME]).load(NAME).spec
 
     def findings(self) -> list[Finding]:
-        """What `fleet check` finds in all environments, except the lock that is not there yet."""
-        found = [
-            each
+        """Findings of `fleet check` in all environments, except the lock that is not there yet."""
+        actual_findings = [
+            finding
             for name in environment_names(self.fleet.root)
-            for each in all_findings(open_project(self.fleet.root, name, [NAME]))
+            for finding in all_findings(open_project(self.fleet.root, name, [NAME]))
         ]
-        return list(dict.fromkeys(each for each in found if each.code != NO_LOCK))
+        return list(
+            dict.fromkeys(
+                actual_finding for actual_finding in actual_findings if actual_finding.code != NO_LOCK
+            )
+        )
 
-    def said(self, text: str) -> str:
+    def refusal_text(self, text: str) -> str:
         """The text with each comment in one line."""
         return " ".join(re.sub(r"\n *# +", " ", text).split())
 
     def passes(self, text: str) -> bool:
         """Whether `fleet check` finds no error, and nothing that the text does not speak of."""
-        said = self.said(text)
+        said_text = self.refusal_text(text)
         return all(
-            each.severity is Severity.WARNING and f"({each.code}): {each.message}" in said
-            for each in self.findings()
+            finding.severity is Severity.WARNING and f"({finding.code}): {finding.message}" in said_text
+            for finding in self.findings()
         )

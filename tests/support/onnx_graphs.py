@@ -8,6 +8,11 @@ from typing import Any, TypeAlias
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from triton_fleet.repository.contents import OnnxHeader
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx.wire import Budget
+from triton_fleet.repository.stream import Stream
+
 Shape: TypeAlias = "Sequence[object] | None"
 Tensors: TypeAlias = "Mapping[str, tuple[int, Shape]]"
 """Element types and shapes by name."""
@@ -26,8 +31,8 @@ def graph_bytes(
     graph = helper.make_graph(
         nodes,
         "g",
-        [_tensor(name, *each) for name, each in inputs.items()],
-        [_tensor(name, *each) for name, each in outputs.items()],
+        [_tensor(name, *item) for name, item in inputs.items()],
+        [_tensor(name, *output) for name, output in outputs.items()],
         initializers,
     )
     model = helper.make_model(graph, ir_version=version, opset_imports=[helper.make_opsetid("", 17)])
@@ -53,5 +58,10 @@ def weights(name: str, size: int = 2) -> TensorProto:
     return numpy_helper.from_array(np.zeros(size, np.float32), name)
 
 
-def add(left: str, right: str, to: str) -> onnx.NodeProto:
-    return helper.make_node("Add", [left, right], [to])
+def add(remaining_text: str, right: str, to: str) -> onnx.NodeProto:
+    return helper.make_node("Add", [remaining_text, right], [to])
+
+
+def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:
+    """The header that is read of a graph's bytes."""
+    return read_header(Stream(content), len(content), budget)

@@ -12,7 +12,7 @@ _UID = 65534
 
 
 def run_as_other_user(script: str, *arguments: str) -> str:
-    """What a Python script prints that has imported os, socket and sys; skips the test unless it runs as root."""
+    """The output of a Python script that has imported os, socket and sys; skips the test unless it runs as root."""
     if os.geteuid() != 0:
         pytest.skip("only root can be another user")
     # The other user may not read this Python's modules: what the script needs is imported before.

@@ -12,8 +12,8 @@ from triton_fleet.store.lock import lock_text
 DIGEST, KEY = f"sha256:{'d' * 64}", f"sha256:{'e' * 64}"
 """Of an image's manifest, and of what an image is built from."""
 REGISTRY = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
-BUILT = "image: {build: ../images/detector}\n"
-FOUND = f'image: {{uri: {REGISTRY}/team/detector, digest: "{DIGEST}"}}\n'
+BUILT_IMAGE = "image: {build: ../images/detector}\n"
+OWN_IMAGE = f'image: {{uri: {REGISTRY}/team/detector, digest: "{DIGEST}"}}\n'
 """Keys of a spec: an image that is built, and one that exists."""
 
 
@@ -27,6 +27,6 @@ def lock_image(
 ) -> None:
     """Let the lock of `sentences` record an image, with what is known of it; without facts nothing is."""
     file = folder.root / "locks" / environment / "sentences.lock.yaml"
-    known = ImageFacts.model_validate(facts) if facts else None
-    image = LockedImage(digest=digest, key=key, facts=known)
+    known_values = ImageFacts.model_validate(facts) if facts else None
+    image = LockedImage(digest=digest, key=key, facts=known_values)
     file.write_text(lock_text(load_lock(file).model_copy(update={"image": image})))

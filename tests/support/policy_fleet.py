@@ -58,12 +58,12 @@ class PolicyFleet:
         project = open_project(self.folder.root, environment, endpoints)
         return policy_findings(project, [project.load(name) for name in project.endpoints], today)
 
-    def said(self, *endpoints: str, environment: str = "dev", today: date = TODAY) -> list[str]:
+    def finding_lines(self, *endpoints: str, environment: str = "dev", today: date = TODAY) -> list[str]:
         """A line for each finding: file, line, code, message."""
         return [
-            f"{each.file.name if each.file else ''}:{each.line} {each.code} {each.message}"
-            for each in self.findings(*endpoints, environment=environment, today=today)
+            f"{finding.file.name if finding.file else ''}:{finding.line} {finding.code} {finding.message}"
+            for finding in self.findings(*endpoints, environment=environment, today=today)
         ]
 
     def codes(self, *endpoints: str, environment: str = "dev", today: date = TODAY) -> list[str]:
-        return [each.code for each in self.findings(*endpoints, environment=environment, today=today)]
+        return [finding.code for finding in self.findings(*endpoints, environment=environment, today=today)]

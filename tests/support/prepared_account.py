@@ -26,7 +26,7 @@ from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.scaling import target
 from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 from tests.support.embedded_keys import KEYS
-from tests.support.faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
+from tests.support.faulty_s3 import Answer, FaultyS3, Request, RequestMatch, faulty_s3
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.running_aws import running_aws
 from triton_fleet.aws.access import Access, embedded_access
@@ -36,8 +36,8 @@ from triton_fleet.exits import run_to_exit
 from triton_fleet.spec.deployment import Deployment
 
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
-OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
-CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611", "ml.g6.xlarge for endpoint usage": "L-6821E9A1"}
+OF_TYPE, TOTAL_QUOTA = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
+CODES = {OF_TYPE: "L-1928E07B", TOTAL_QUOTA: "L-7A3DF611", "ml.g6.xlarge for endpoint usage": "L-6821E9A1"}
 STACK = "triton-fleet-dev-sentences"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 DIGEST = f"sha256:{sha256(b'25.04-py3').hexdigest()}"
@@ -46,7 +46,7 @@ ENVIRONMENT = f'environment: dev\naccount: "{ACCOUNT}"\nregion: {REGION}\n'
 
 
 @dataclass(frozen=True)
-class Told:
+class PreflightReport:
     """How `fleet preflight` ended, and what it said."""
 
     code: int
@@ -84,13 +84,13 @@ class PreparedAccount:
     """A fleet of one endpoint, and the account that its environment `dev` names."""
 
     folder: FleetFolder
-    watched: WatchedAws
+    watch: WatchedAws
     patch: pytest.MonkeyPatch
     capture: pytest.CaptureFixture[str]
 
     @classmethod
     def empty(
-        cls, root: Path, watched: WatchedAws, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
+        cls, root: Path, aws: WatchedAws, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
     ) -> Self:
         """An account that nobody has used yet, and a fleet for it."""
         folder = FleetFolder(root)
@@ -99,33 +99,33 @@ class PreparedAccount:
         folder.write("locks/dev/sentences.lock.yaml", LOCK)
         (root / "repository").mkdir()
         BackendDict.reset()
-        watched.proxy.forget()
+        aws.proxy.forget()
         patch.chdir(root)
-        return cls(folder, watched, patch, capture)
+        return cls(folder, aws, patch, capture)
 
     @property
     def host(self) -> RecordingHost:
-        return self.watched.host
+        return self.watch.host
 
     @property
     def proxy(self) -> FaultyS3:
-        return self.watched.proxy
+        return self.watch.proxy
 
     @property
     def stacks(self) -> Stacks:
-        return Stacks(self.watched.aws)
+        return Stacks(self.watch.aws)
 
     def client(self, service: str) -> Any:
-        return self.watched.client(service)
+        return self.watch.client(service)
 
     def prepare(self) -> None:
-        """What endpoints need of an account: bootstrap, Foundation, bucket, room for instances."""
+        """Needs of endpoints in an account: bootstrap, Foundation, bucket, room for instances."""
         self.bootstrap()
         self.stacks.create("triton-fleet-dev", {"Topic": TOPIC})
         self.client("s3").create_bucket(Bucket=BUCKET)
         self.publish()
         self.quota(OF_TYPE, 20)
-        self.quota(OF_ALL, 100)
+        self.quota(TOTAL_QUOTA, 100)
 
     def bootstrap(self, version: int = 31) -> None:
         self.stacks.create("CDKToolkit", {"Topic": TOPIC})
@@ -153,14 +153,14 @@ class PreparedAccount:
             _service_quotas().put("sagemaker", f"L-{count}-{number}", f"further {number}", 1)
 
     def deploy(
-        self, name: str = "sentences", *, stack: str = STACK, count: int = 1, scaled: bool = False
+        self, name: str = "sentences", *, stack: str = STACK, count: int = 1, has_scaling: bool = False
     ) -> None:
         """An endpoint with an operator's alarm and one of its rollout."""
         resources = endpoint(name, data=self._data())
         resources["Config"]["Properties"]["ProductionVariants"][0]["InitialInstanceCount"] = count
         resources["Operators"] = alarm("errors", {"EndpointName": name})
         resources["Rollback"] = alarm("rollout", {"EndpointName": name, "EndpointConfigName": "any"})
-        if scaled:
+        if has_scaling:
             bounds = {"MinCapacity": 1, "MaxCapacity": 8}
             resources["Scaled"] = {
                 "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
@@ -202,38 +202,40 @@ class PreparedAccount:
             "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>"
             f"{words} authorized to perform: ec2:{operation}</Message></Error></Errors></Response>"
         )
-        said = Answer(403, [("Content-Type", "text/xml")], xml.encode())
-        self.proxy.change_answers(lambda request: is_ec2_call(request, operation), lambda _: said)
+        answer = Answer(403, [("Content-Type", "text/xml")], xml.encode())
+        self.proxy.change_answers(lambda request: is_ec2_call(request, operation), lambda _: answer)
 
     def answer(self, target: str, body: object, *, status: int = 200) -> None:
         """Answer an API call, by the end of its target, with something else."""
-        said = Answer(status, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(body).encode())
-        self.proxy.change_answers(lambda request: is_call(request, target), lambda _: said)
+        said_answer = Answer(
+            status, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(body).encode()
+        )
+        self.proxy.change_answers(lambda request: is_call(request, target), lambda _: said_answer)
 
-    def change(self, wanted: Wanted, change: Callable[[bytes], bytes]) -> None:
+    def change(self, expected_value: RequestMatch, change: Callable[[bytes], bytes]) -> None:
         """Let what is answered to some requests have another body."""
         self.proxy.change_answers(
-            wanted, lambda answer: Answer(answer.status, answer.headers, change(answer.body))
+            expected_value, lambda answer: Answer(answer.status, answer.headers, change(answer.body))
         )
 
-    def preflight(self, *arguments: str) -> Told:
+    def preflight(self, *arguments: str) -> PreflightReport:
         """`fleet preflight --env dev ARGUMENTS`, by somebody whose credentials are known."""
         self.patch.setattr(command, "access_to", lambda project, _profile: self._access(project.deployment))
         return self.preflight_by_settings(*arguments)
 
-    def preflight_by_settings(self, *arguments: str) -> Told:
+    def preflight_by_settings(self, *arguments: str) -> PreflightReport:
         """The same by the credentials that the variables of AWS say, which takes a second to read them all."""
         code = 0
         try:
             run_to_exit(lambda: app(["preflight", "--env", "dev", *arguments], standalone_mode=False))
         except SystemExit as exit:
             code = int(exit.code or 0)
-        said = self.capture.readouterr()
-        return Told(code, said.out.splitlines(), said.err)
+        output = self.capture.readouterr()
+        return PreflightReport(code, output.out.splitlines(), output.err)
 
     def _access(self, deployment: Deployment) -> Access:
         """The clients of all tests, for the environment as it is in this one."""
-        access = copy(self.watched.access)
+        access = copy(self.watch.access)
         access.deployment = deployment
         return access
 

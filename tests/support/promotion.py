@@ -69,9 +69,9 @@ class Promotion:
             self.folder.write(f"environments/{name}.yaml", text)
             s3: Any = self.s3(name)
             with suppress(ClientError):
-                where = {} if region == "us-east-1" else {"LocationConstraint": region}
+                location = {} if region == "us-east-1" else {"LocationConstraint": region}
                 s3.create_bucket(
-                    Bucket=self.bucket(name), **({"CreateBucketConfiguration": where} if where else {})
+                    Bucket=self.bucket(name), **({"CreateBucketConfiguration": location} if location else {})
                 )
             for key in self.keys(name):
                 s3.delete_object(Bucket=self.bucket(name), Key=key)
@@ -110,8 +110,8 @@ class Promotion:
 
     def keys(self, environment: str, prefix: str = "") -> list[str]:
         pages = self.s3(environment).get_paginator("list_objects_v2")
-        found = pages.paginate(Bucket=self.bucket(environment), Prefix=prefix)
-        return [entry["Key"] for page in found for entry in page.get("Contents", [])]
+        actual_pages = pages.paginate(Bucket=self.bucket(environment), Prefix=prefix)
+        return [entry["Key"] for page in actual_pages for entry in page.get("Contents", [])]
 
     def lock(self, environment: str) -> Lock:
         return load_lock(self.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml")
@@ -133,7 +133,7 @@ class Promotion:
         return endpoint
 
     def serve(self, endpoint: ResolvedEndpoint) -> None:
-        """What the endpoint's stack would declare, anew."""
+        """The declarations of the endpoint's stack, made anew."""
         sagemaker, suffix = self.sagemaker, endpoint.archives[0].digest[-8:]
         source: Any = {"S3DataSource": {"S3Uri": endpoint.model_data_url, "S3DataType": "S3Prefix"}}
         source["S3DataSource"]["CompressionType"] = "None"
@@ -170,7 +170,7 @@ class Promotion:
     ) -> PromotionResult:
         """From `staging`."""
         root = self.folder.root
-        tested = PromotionSource(
+        source = PromotionSource(
             project=open_project(root, "staging", endpoints),
             s3=self.s3("staging"),
             sagemaker=self.sagemaker,
@@ -181,4 +181,4 @@ class Promotion:
             s3=self.s3(to) if target_s3 is None else target_s3,
             ecr=self.ecr(to) if target_ecr is None else target_ecr,
         )
-        return promote(tested, target, SilentProgress() if progress is None else progress, templates)
+        return promote(source, target, SilentProgress() if progress is None else progress, templates)

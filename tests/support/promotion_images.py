@@ -21,7 +21,7 @@ DOCKERFILE = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\nRUN pip install --no-cache
 BUILD = "image: {build: ../images/detector}\n"
 LAYERS = (layer(["opt/a"]), layer(["opt/b"]))
 BASE = f"sha256:{'1' * 64}"
-ENDED = "2026-07-06T08:00:00+00:00"
+END_TIME = "2026-07-06T08:00:00+00:00"
 
 
 class PromotedImages:
@@ -50,7 +50,7 @@ class PromotedImages:
             "config": TRITON,
             "paths": list(FILES),
             "by": "a test",
-            "ended": ENDED,
+            "ended": END_TIME,
         }
         self.promotion.s3(environment).put_object(
             Bucket=self.promotion.bucket(environment), Key=self.record_key, Body=json.dumps(document).encode()
@@ -60,15 +60,18 @@ class PromotedImages:
     def record_key(self) -> str:
         return built_image_key(self.key, MANIFEST)
 
-    def recorded(self, environment: str = "prod") -> Any:
+    def recorded_image(self, environment: str = "prod") -> Any:
         """The record of the image in an environment."""
         s3, bucket = self.promotion.s3(environment), self.promotion.bucket(environment)
         return json.loads(s3.get_object(Bucket=bucket, Key=self.record_key)["Body"].read())
 
     def tags(self, environment: str = "prod") -> dict[str, list[str]]:
         """The images of an environment's repository: their tags by their digests."""
-        found = self.promotion.ecr(environment).describe_images(repositoryName=f"triton-fleet-{environment}")
-        return {each["imageDigest"]: each.get("imageTags", []) for each in found["imageDetails"]}
+        images = self.promotion.ecr(environment).describe_images(repositoryName=f"triton-fleet-{environment}")
+        return {
+            image_detail["imageDigest"]: image_detail.get("imageTags", [])
+            for image_detail in images["imageDetails"]
+        }
 
     def _repository(self, environment: str) -> ContainerRepository:
         ecr, name = self.promotion.ecr(environment), f"triton-fleet-{environment}"

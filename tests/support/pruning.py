@@ -22,25 +22,27 @@ def later(hours: float = 25) -> datetime:
 
 
 def work(
-    bucket: ArtifactBucket, keep: int = 10, *, now: datetime | None = None, clock: datetime | None = None
+    bucket: ArtifactBucket, keep: int = 10, *, moment: datetime | None = None, clock: datetime | None = None
 ) -> Prune:
     """A prune at a moment by S3's clock, a day later unless it is given, and by the machine's."""
-    now = now or later()
-    date_answers(bucket, format_datetime(now.astimezone(UTC), usegmt=True))
+    moment = moment or later()
+    date_answers(bucket, format_datetime(moment.astimezone(UTC), usegmt=True))
     deployment = bucket.project.deployment
     root = bucket.folder.root
-    return Prune(bucket.s3, bucket.sagemaker, bucket.ecr, root, deployment, keep, clock=lambda: clock or now)
+    return Prune(
+        bucket.s3, bucket.sagemaker, bucket.ecr, root, deployment, keep, clock=lambda: clock or moment
+    )
 
 
 def date_answers(bucket: ArtifactBucket, date: str) -> None:
     """Have the embedded S3 give its listings this date."""
 
-    def dated(parsed: dict[str, Any], **_: object) -> None:
-        parsed["ResponseMetadata"]["HTTPHeaders"]["date"] = date
+    def date_object(parsed_values: dict[str, Any], **_: object) -> None:
+        parsed_values["ResponseMetadata"]["HTTPHeaders"]["date"] = date
 
     events = bucket.s3.meta.events
     events.unregister("after-call.s3.ListObjectsV2", unique_id="date")
-    events.register("after-call.s3.ListObjectsV2", dated, unique_id="date")
+    events.register("after-call.s3.ListObjectsV2", date_object, unique_id="date")
 
 
 def prune(bucket: ArtifactBucket, keep: int = 10) -> Plan:

@@ -29,11 +29,11 @@ class TritonModelException(Exception):
 
 @dataclass(frozen=True)
 class Tensor:
-    called: str
+    name_of_tensor: str
     array: Array
 
     def name(self) -> str:
-        return self.called
+        return self.name_of_tensor
 
     def as_numpy(self) -> Array:
         return self.array
@@ -48,17 +48,17 @@ class InferenceResponse:
 @dataclass(frozen=True)
 class InferenceRequest:
     arrays: Mapping[str, Array]
-    wanted: Sequence[str]
+    output_names: Sequence[str]
 
     def inputs(self) -> list[Tensor]:
         return [Tensor(name, array) for name, array in self.arrays.items()]
 
     def requested_output_names(self) -> list[str]:
-        return list(self.wanted)
+        return list(self.output_names)
 
 
 def python_backend() -> ModuleType:
     module = ModuleType(NAME)
-    known = (TritonError, TritonModelException, Tensor, InferenceResponse, InferenceRequest)
-    module.__dict__.update({each.__name__: each for each in known})
+    known_values = (TritonError, TritonModelException, Tensor, InferenceResponse, InferenceRequest)
+    module.__dict__.update({value.__name__: value for value in known_values})
     return module

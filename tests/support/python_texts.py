@@ -1,4 +1,4 @@
-"""What a Python file has to read: its comments, docstrings and other strings, without the code in them."""
+"""The text of a Python file: its comments, docstrings and other strings, without the code in them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def texts(source: str) -> tuple[tuple[int, str], ...]:
 
 
 def _comments(source: str) -> Iterator[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
+    result: list[tuple[int, str]] = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT:
             continue
         line, text = token.start[0], token.string.lstrip("#")
-        if found and line > found[-1][0] + found[-1][1].count("\n") + 1:
-            yield found.pop()
-        found = [(found[0][0], f"{found[0][1]}\n{text}")] if found else [(line, text)]
-    yield from found
+        if result and line > result[-1][0] + result[-1][1].count("\n") + 1:
+            yield result.pop()
+        result = [(result[0][0], f"{result[0][1]}\n{text}")] if result else [(line, text)]
+    yield from result
 
 
 def _strings(source: str) -> Iterator[tuple[int, str]]:
     tree = ast.parse(source)
-    joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
-    parts = {id(part) for node in joined for part in node.values}
-    for text in joined:
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    parts = {id(part) for node in nodes for part in node.values}
+    for text in nodes:
         pieces = (str(part.value) if isinstance(part, ast.Constant) else "{}" for part in text.values)
         yield text.lineno, "".join(pieces)
     for node in ast.walk(tree):

@@ -36,7 +36,7 @@ def variant(name: str, value: object) -> list[dict[str, Any]]:
     ]
 
 
-def said(code: str, cloudformation: dict[str, Any]) -> tuple[str, str]:
-    """What a rule says and advises of the one problem that it finds."""
+def raw_message(code: str, cloudformation: dict[str, Any]) -> tuple[str, str]:
+    """The message and the advice of a rule for the one problem that it finds."""
     (problem,) = case(cloudformation).problems(rules()[code])
     return problem.message, problem.hint

@@ -19,7 +19,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 @contextmanager
-def read_only(root: Path) -> Iterator[None]:
+def read_only_folder(root: Path) -> Iterator[None]:
     """Take the right to write from all files and folders, and give it back."""
     for path in (root, *root.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)

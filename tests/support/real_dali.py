@@ -1,4 +1,4 @@
-"""What real DALI makes of images on a CPU: `real_dali.json`, which this file wrote where nvidia-dali-cuda120 2.4.0 was installed.
+"""Real DALI's answers to images on a CPU: `real_dali.json`, which this file wrote where nvidia-dali-cuda120 2.4.0 was installed.
 
 DALI 1.53.0 writes the same file but for its version. To write it again: python -m tests.support.real_dali
 """
@@ -39,13 +39,13 @@ def scene(height: int, width: int) -> Image.Image:
     return Image.fromarray(np.stack([*waves, edges], -1).round().astype(np.uint8))
 
 
-def encoded(image: Image.Image, form: str, **how: Any) -> bytes:
+def encode_image(image: Image.Image, form: str, **manner: Any) -> bytes:
     file = io.BytesIO()
-    image.save(file, form, **how)
+    image.save(file, form, **manner)
     return file.getvalue()
 
 
-def serialized(build: Callable[[Any], Any]) -> bytes:
+def serialized_pipeline(build: Callable[[Any], Any]) -> bytes:
     """A pipeline of one input, IN, all on the CPU."""
     from nvidia import dali
     from nvidia.dali._utils import dali_trace
@@ -62,11 +62,11 @@ def serialized(build: Callable[[Any], Any]) -> bytes:
 def ran(pipeline: bytes, image: bytes) -> np.ndarray[Any, Any]:
     from nvidia import dali
 
-    loaded = dali.Pipeline.deserialize(pipeline)
-    loaded.build()
+    is_loaded = dali.Pipeline.deserialize(pipeline)
+    is_loaded.build()
     name = "DALI_INPUT_0" if b"DALI_INPUT_0" in pipeline else "IN"
-    loaded.feed_input(name, [np.frombuffer(image, np.uint8)])
-    return np.asarray(loaded.run()[0].as_array()[0])
+    is_loaded.feed_input(name, [np.frombuffer(image, np.uint8)])
+    return np.asarray(is_loaded.run()[0].as_array()[0])
 
 
 def cases() -> dict[str, tuple[bytes, bytes, int]]:
@@ -78,31 +78,31 @@ def cases() -> dict[str, tuple[bytes, bytes, int]]:
     return {
         "a photograph, by the pipeline of gpu-ensembles": (
             maker().pipeline("cpu"),
-            encoded(scene(48, 64), "JPEG", quality=80, subsampling="4:2:0"),
+            encode_image(scene(48, 64), "JPEG", quality=80, subsampling="4:2:0"),
             60,
         ),
         "an image made smaller, with bytes after its end": (
-            serialized(
+            serialized_pipeline(
                 lambda x: fn.crop_mirror_normalize(
                     fn.resize(fn.decoders.image(x, device="cpu"), resize_x=13, resize_y=11),
                     output_layout="HWC",
                 )
             ),
-            encoded(scene(70, 90), "PNG") + bytes(64),
+            encode_image(scene(70, 90), "PNG") + bytes(64),
             1,
         ),
         "a grey image, channels first": (
-            serialized(
+            serialized_pipeline(
                 lambda x: fn.crop_mirror_normalize(
                     fn.resize(fn.decoders.image(x, device="cpu"), resize_x=9, resize_y=7),
                     scale=1 / 255,
                 )
             ),
-            encoded(scene(30, 40).convert("L"), "JPEG", quality=90),
+            encode_image(scene(30, 40).convert("L"), "JPEG", quality=90),
             1,
         ),
         "the middle of a translucent image, mirrored, in half precision": (
-            serialized(
+            serialized_pipeline(
                 lambda x: fn.crop_mirror_normalize(
                     fn.decoders.image(x, device="cpu"),
                     crop=(4, 5),
@@ -115,7 +115,7 @@ def cases() -> dict[str, tuple[bytes, bytes, int]]:
                     output_layout="HWC",
                 )
             ),
-            encoded(translucent, "PNG"),
+            encode_image(translucent, "PNG"),
             1,
         ),
     }
@@ -125,60 +125,60 @@ def unknown() -> dict[str, bytes]:
     """Pipelines beyond the stand-in, by what of them it does not know."""
     from nvidia.dali import fn, types
 
-    def image(x: Any, **how: Any) -> Any:
-        return fn.decoders.image(x, device="cpu", **how)
+    def image(x: Any, **manner: Any) -> Any:
+        return fn.decoders.image(x, device="cpu", **manner)
 
     return {
-        "operator Rotate": serialized(lambda x: fn.rotate(image(x), angle=10.0)),
-        "argument 'interp_type' with the value 2 of operator Resize": serialized(
+        "operator Rotate": serialized_pipeline(lambda x: fn.rotate(image(x), angle=10.0)),
+        "argument 'interp_type' with the value 2 of operator Resize": serialized_pipeline(
             lambda x: fn.resize(image(x), resize_x=8, resize_y=8, interp_type=types.INTERP_CUBIC)
         ),
-        "operator Resize without argument 'resize_x'": serialized(
+        "operator Resize without argument 'resize_x'": serialized_pipeline(
             lambda x: fn.resize(image(x), resize_shorter=8)
         ),
-        "argument 'output_type' with the value 2 of operator decoders__Image": serialized(
+        "argument 'output_type' with the value 2 of operator decoders__Image": serialized_pipeline(
             lambda x: image(x, output_type=types.GRAY)
         ),
-        "argument 'mirror' of operator CropMirrorNormalize, computed by another": serialized(
+        "argument 'mirror' of operator CropMirrorNormalize, computed by another": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(image(x), mirror=fn.external_source(device="cpu", name="M"))
         ),
-        "operator random__CoinFlip": serialized(
+        "operator random__CoinFlip": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(image(x), mirror=fn.random.coin_flip())
         ),
-        "operator Resize of normalised pixels": serialized(
+        "operator Resize of normalised pixels": serialized_pipeline(
             lambda x: fn.resize(
                 fn.crop_mirror_normalize(image(x), std=[255.0], output_layout="HWC"), resize_x=8, resize_y=8
             )
         ),
-        "operator CropMirrorNormalize of normalised pixels": serialized(
+        "operator CropMirrorNormalize of normalised pixels": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(fn.crop_mirror_normalize(image(x)), crop=(4, 4))
         ),
-        "operator CropMirrorNormalize of what a call sends": serialized(
+        "operator CropMirrorNormalize of what a call sends": serialized_pipeline(
             lambda x: fn.crop_mirror_normalize(x)
         ),
     }
 
 
-def written() -> str:
+def written_pipeline() -> str:
     from nvidia import dali
 
     def text(content: bytes) -> str:
         return base64.b64encode(content).decode()
 
-    found = {
+    result = {
         title: {
             "pipeline": text(pipeline),
             "image": text(image),
             "every": every,
             "dtype": str((output := ran(pipeline, image)).dtype),
             "shape": output.shape,
-            "numbers": [float(f"{each:.7g}") for each in output[::every, ::every].ravel()],
+            "numbers": [float(f"{item:.7g}") for item in output[::every, ::every].ravel()],
         }
         for title, (pipeline, image, every) in cases().items()
     }
-    refused = {said: text(pipeline) for said, pipeline in unknown().items()}
-    return json.dumps({"dali": dali.__version__, "cases": found, "unknown": refused}, indent=1) + "\n"
+    refused_texts = {name: text(pipeline) for name, pipeline in unknown().items()}
+    return json.dumps({"dali": dali.__version__, "cases": result, "unknown": refused_texts}, indent=1) + "\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(written())
+    FILE.write_text(written_pipeline())

@@ -85,14 +85,14 @@ class ChangingDns(threading.Thread):
 @contextmanager
 def pages(port: int, dns: ChangingDns) -> Iterator[tuple[threading.Event, list[str]]]:
     """The attacker's server; what its page has told, and when it has."""
-    told, said = threading.Event(), list[str]()
+    event, text = threading.Event(), list[str]()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             place = urlsplit(self.path)
             if place.path == "/told":
-                said.extend(parse_qs(place.query)["said"])
-                told.set()
+                text.extend(parse_qs(place.query)["said"])
+                event.set()
             body = PAGE.replace("ADDRESS", f"{PAGES}:{port}").encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
@@ -107,12 +107,12 @@ def pages(port: int, dns: ChangingDns) -> Iterator[tuple[threading.Event, list[s
 
     with ThreadingHTTPServer((PAGES, port), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield told, said
+        yield event, text
         server.shutdown()
 
 
 @contextmanager
-def unprotected() -> Iterator[int]:
+def serve_without_guard() -> Iterator[int]:
     """A server that tells anybody its secret, by its port."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -131,10 +131,10 @@ def unprotected() -> Iterator[int]:
 
 
 def attack(browser: str, dns: ChangingDns, port: int, path: str) -> dict[str, list[str]]:
-    """What a page of NAME reads of a port of this machine, and which answers its name had."""
+    """The text that a page of NAME reads of a port of this machine, and which answers its name had."""
     dns.address = PAGES
     dns.answers.clear()
-    with pages(port, dns) as (told, said), tempfile.TemporaryDirectory() as profile:
+    with pages(port, dns) as (report, text), tempfile.TemporaryDirectory() as profile:
         command = [
             *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
             *(f"--user-data-dir={profile}", "--proxy-server=direct://", "--remote-debugging-port=0"),
@@ -145,7 +145,7 @@ def attack(browser: str, dns: ChangingDns, port: int, path: str) -> dict[str, li
         )
         try:
             for number in range(1, SECONDS):
-                if told.wait(1.0):
+                if report.wait(1.0):
                     break
                 # Chromium keeps an answer for a minute, whatever its time to live, or until its network changes.
                 change = ["ip", "address", "replace", f"127.0.1.{number}/8", "dev", "lo"]
@@ -153,7 +153,7 @@ def attack(browser: str, dns: ChangingDns, port: int, path: str) -> dict[str, li
         finally:
             os.killpg(chromium.pid, signal.SIGKILL)
             chromium.wait()
-    return {"said": said, "answers": list(dict.fromkeys(dns.answers))}
+    return {"said": text, "answers": list(dict.fromkeys(dns.answers))}
 
 
 def in_a_network_of_its_own(browser: str) -> dict[str, dict[str, list[str]]]:
@@ -169,18 +169,18 @@ def in_a_network_of_its_own(browser: str) -> dict[str, dict[str, list[str]]]:
         subprocess.run(["mount", "--bind", settings.name, "/etc/resolv.conf"], check=True)
         dns = ChangingDns()
         dns.start()
-        with unprotected() as port:
-            found = {"unprotected": attack(browser, dns, port, "/")}
+        with serve_without_guard() as port:
+            result = {"unprotected": attack(browser, dns, port, "/")}
         aws = EmbeddedAws(RecordingHost(), _gateway, keys=KEYS)
         aws.start()
         try:
             port = urlsplit(aws.url).port or 0
             for name, path in PATHS.items():
-                found[name] = attack(browser, dns, port, path)
+                result[name] = attack(browser, dns, port, path)
         finally:
             aws.stop()
         subprocess.run(["umount", "/etc/resolv.conf"], check=True)
-    return found
+    return result
 
 
 def _gateway(_environ: Any, start_response: Any) -> list[bytes]:

@@ -13,7 +13,7 @@ from triton_fleet.store.release_history import HistoryEntry, history
 from triton_fleet.store.releases import Release, ReleasedArchive, ReleaseSource
 
 ANNA = Actor(arn="arn:aws:sts::111122223333:assumed-role/Deploy/anna")
-BEGINNING = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)
+FIRST_TIME = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)
 LOCK_FILE = "locks/dev/sentences.lock.yaml"
 
 
@@ -21,7 +21,7 @@ def digest(letter: str) -> str:
     return f"sha256:{letter * 64}"
 
 
-def loaded(folder: FleetFolder, keys: str = "") -> LoadedSpec:
+def load_spec(folder: FleetFolder, keys: str = "") -> LoadedSpec:
     folder.spec(keys)
     return open_project(folder.root, "dev").load("sentences")
 
@@ -32,19 +32,19 @@ def release(
     letter: str = "a",
     *,
     commit: str | None = "c" * 40,
-    uncommitted: bool = False,
-    who: Actor = ANNA,
+    is_uncommitted: bool = False,
+    actor: Actor = ANNA,
 ) -> Release:
     """A release of one archive; without a spec, one that an earlier version recorded."""
     lock = {"endpoint": "sentences", "archives": {"sentences": archive(letter)}}
     source = (
-        ReleaseSource(actor=who, commit=commit, uncommitted=uncommitted, lock=lock, spec=spec)
+        ReleaseSource(actor=actor, commit=commit, uncommitted=is_uncommitted, lock=lock, spec=spec)
         if spec is not None
         else None
     )
     return Release(
         endpoint="sentences",
-        time=BEGINNING + timedelta(hours=hour),
+        time=FIRST_TIME + timedelta(hours=hour),
         model_data=f"endpoints/sentences/{letter}.tar.gz",
         compression=Compression.GZIP,
         archives=(ReleasedArchive(key=f"endpoints/sentences/{letter}.tar.gz", digest=digest(letter)),),
@@ -56,7 +56,7 @@ def archive(letter: str) -> dict[str, Any]:
     return {"digest": digest(letter), "size": 1000 * (1 + ord(letter) - ord("a")), "models": {"embed": {}}}
 
 
-def listed(*newest_first: Release, status: str | None = "InService") -> list[HistoryEntry]:
+def history_entries(*newest_first: Release, status: str | None = "InService") -> list[HistoryEntry]:
     return history(newest_first, status)
 
 

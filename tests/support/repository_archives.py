@@ -21,13 +21,13 @@ def tar_of(files: Mapping[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def zipped(content: bytes) -> bytes:
+def gzip_bytes(content: bytes) -> bytes:
     return gzip.compress(content, 1, mtime=0)
 
 
 def archive(folder: Path, files: Mapping[str, bytes], name: str = "model.tar.gz") -> Path:
     file = folder / name
-    file.write_bytes(zipped(tar_of(files)))
+    file.write_bytes(gzip_bytes(tar_of(files)))
     return file
 
 

@@ -22,7 +22,7 @@ def contents(files: Mapping[str, str], *, archive: bool = True) -> Contents:
         path: Entry(EntryKind.FILE, len(text)) for path, text in files.items() if not path.endswith("/")
     }
     for path in list(entries):
-        entries |= {str(each): Entry(EntryKind.FOLDER) for each in list(PurePosixPath(path).parents)[:-1]}
+        entries |= {str(folder): Entry(EntryKind.FOLDER) for folder in list(PurePosixPath(path).parents)[:-1]}
     texts = {path: text.encode() for path, text in files.items() if path.endswith((".pbtxt", ".py"))}
     return Contents(place=PLACE, archive=archive, entries=dict(sorted(entries.items())), texts=texts)
 
@@ -44,26 +44,28 @@ def tensors(x: str = "x", y: str = "y", dims: str = "-1") -> str:
 def ensemble(*steps: str, name: str = "both", size: int = 8) -> dict[str, str]:
     """An ensemble of x to y through models that each take `x` and give `y`."""
     names = ["x", *(f"between_{index}" for index in range(1, len(steps))), "y"]
-    written = "".join(
+    written_text = "".join(
         f'  step {{ model_name: "{step}" model_version: -1\n'
         f'    input_map {{ key: "x" value: "{names[index]}" }}\n'
         f'    output_map {{ key: "y" value: "{names[index + 1]}" }} }}\n'
         for index, step in enumerate(steps)
     )
-    text = f'platform: "ensemble"\nmax_batch_size: {size}\n{tensors()}ensemble_scheduling {{\n{written}}}\n'
+    text = (
+        f'platform: "ensemble"\nmax_batch_size: {size}\n{tensors()}ensemble_scheduling {{\n{written_text}}}\n'
+    )
     return {f"{name}/config.pbtxt": text, f"{name}/1/": ""}
 
 
 def judgement(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> LoadPlan:
-    """What the container makes of them."""
+    """The files that the container makes of them."""
     return plan_load(contents(files), setting)
 
 
 def errors(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> list[Finding]:
-    """What keeps it from loading them."""
-    return [each for each in judgement(files, setting).findings if each.severity is Severity.ERROR]
+    """The reason why they are not loaded."""
+    return [finding for finding in judgement(files, setting).findings if finding.severity is Severity.ERROR]
 
 
 def warnings(files: Mapping[str, str], setting: ServingContainer = SINGLE) -> list[Finding]:
-    """What is doubtful."""
-    return [each for each in judgement(files, setting).findings if each.severity is Severity.WARNING]
+    """The doubt about them."""
+    return [finding for finding in judgement(files, setting).findings if finding.severity is Severity.WARNING]

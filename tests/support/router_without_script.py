@@ -41,10 +41,10 @@ class StandIn(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server = cast("Triton", self.server)
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        server.asked.append(self.path)
+        server.paths.append(self.path)
         status, headers, answer = server.answer or (200, {"Content-Type": JSON}, None)
         if status in (502, 504):
-            server.released.wait(SECONDS if status == 504 else 0)
+            server.may_go_on.wait(SECONDS if status == 504 else 0)
             self.close_connection = True
             return
         heads = {key.lower(): value for key, value in self.headers.items()}
@@ -56,7 +56,7 @@ class StandIn(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
         self.wfile.flush()
-        server.sent.set()
+        server.has_sent.set()
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
@@ -67,8 +67,8 @@ class Triton(ThreadingHTTPServer):
     answer: tuple[int, dict[str, str], bytes | None] | None = None
 
     def reset(self) -> None:
-        self.answer, self.asked = None, list[str]()
-        self.sent, self.released = threading.Event(), threading.Event()
+        self.answer, self.paths = None, list[str]()
+        self.has_sent, self.may_go_on = threading.Event(), threading.Event()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass
@@ -102,9 +102,9 @@ class Router:
     ) -> RouterAnswer:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)) as client:
             client.putrequest(method, "/invocations?model=a.b", skip_accept_encoding=True)
-            given = {"Content-Length": str(len(body)), "Content-Type": content_type}
+            inputs = {"Content-Length": str(len(body)), "Content-Type": content_type}
             for key, value in (
-                given | {key.replace("_", "-"): text for key, text in headers.items()}
+                inputs | {key.replace("_", "-"): text for key, text in headers.items()}
             ).items():
                 if value:
                     client.putheader(key, value)
@@ -115,7 +115,7 @@ class Router:
             return RouterAnswer(answer.status, dict(answer.getheaders()), answer.read())
 
     def lines(self) -> list[dict[str, Any]]:
-        """What the log says of each request."""
+        """The log's line of each request."""
         stream = io.StringIO()
         log = Log(stream)
         for line in self.log.read_text().splitlines():

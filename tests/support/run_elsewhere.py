@@ -24,13 +24,13 @@ class RunElsewhere:
     by_its_recipe: list[str]
 
     def __contains__(self, command: object) -> bool:
-        return any(is_meant(each, str(command)) for each in self.commands)
+        return any(is_meant(item, str(command)) for item in self.commands)
 
     @property
     def commands(self) -> Iterator[str]:
         """All of them, as the file has them."""
-        for named in self.by_a_test.values():
-            yield from named
+        for named_line in self.by_a_test.values():
+            yield from named_line
         yield from (*self.by_ci, *self.by_its_recipe)
 
     def of(self, test: str) -> list[str]:
@@ -43,11 +43,11 @@ def split(command: str) -> list[str]:
     return shlex.split(command)
 
 
-def is_meant(named: str, command: str) -> bool:
+def is_meant(name: str, command: str) -> bool:
     """Whether they are one, word by word; a word in capitals stands for any other."""
-    pairs = list(zip(words := split(named), given := split(command), strict=False))
-    return len(words) == len(given) and all(
-        word == other or re.fullmatch("[A-Z]+", word) for word, other in pairs
+    pairs = list(zip(words := split(name), given_lines := split(command), strict=False))
+    return len(words) == len(given_lines) and all(
+        word == second_value or re.fullmatch("[A-Z]+", word) for word, second_value in pairs
     )
 
 

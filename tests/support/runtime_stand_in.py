@@ -39,7 +39,7 @@ def refusal(status: int, code: str, message: str = "said so", **more: object) ->
     return answer
 
 
-def answering(body: bytes, content_type: str = "application/json", status: int = 200) -> Answer:
+def tensor_answer(body: bytes, content_type: str = "application/json", status: int = 200) -> Answer:
     """One body, whatever was asked."""
     return lambda _body, _content_type: Response(body, status=status, content_type=content_type)
 
@@ -65,7 +65,7 @@ class RuntimeStandIn:
         return answer(body, request.headers["Content-Type"])(environ, start_response)
 
     @property
-    def asked(self) -> dict[str, object]:
+    def last_request(self) -> dict[str, object]:
         """The JSON of the last request."""
         request = self.requests[-1]
         body, content_type = request.get_data(), request.headers["Content-Type"]

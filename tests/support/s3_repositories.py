@@ -47,8 +47,8 @@ class Repositories:
     def __init__(self, s3: S3Client, folder: FleetFolder) -> None:
         self.s3, self.folder, self.reads = s3, folder, 0
         for page in s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET):
-            for held in page.get("Contents", []):
-                s3.delete_object(Bucket=BUCKET, Key=held["Key"])
+            for content in page.get("Contents", []):
+                s3.delete_object(Bucket=BUCKET, Key=content["Key"])
 
     def __enter__(self) -> Self:
         self.s3.meta.events.register("before-call.s3.GetObject", self._count, unique_id="count")
@@ -71,13 +71,13 @@ class Repositories:
         self.put("team/embed.tar.gz", gzip.compress(stream, mtime=0))
 
     def spec(self, url: str, digest: str | None = None) -> None:
-        said = "" if digest is None else f', digest: "{digest}"'
-        self.folder.spec(base=SPEC.replace("../repository", f'"s3://{BUCKET}/{url}"{said}'))
+        text = "" if digest is None else f', digest: "{digest}"'
+        self.folder.spec(base=SPEC.replace("../repository", f'"s3://{BUCKET}/{url}"{text}'))
 
     def lock(self, s3: Callable[[], S3Client] | None = None) -> list[Path]:
         return write_locks(open_project(self.folder.root, "dev"), s3 or (lambda: self.s3))
 
-    def refused(self) -> Finding:
+    def refusal(self) -> Finding:
         """The one finding, at the repository's line."""
         with pytest.raises(FindingsError) as caught:
             self.lock()
@@ -93,7 +93,7 @@ def on_disk(files: dict[str, bytes], root: Path) -> Path:
     return root
 
 
-def packed(files: dict[str, bytes]) -> bytes:
+def pack_files(files: dict[str, bytes]) -> bytes:
     """The tar stream of a folder of these files."""
     stream = io.BytesIO()
     with TemporaryDirectory() as root:

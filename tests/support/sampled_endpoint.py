@@ -23,15 +23,15 @@ def refusal(operation: str, code: str, message: str = "", **more: object) -> Cli
     return ClientError({"Error": {"Code": code, "Message": message}, **more}, operation)  # type: ignore[typeddict-item]
 
 
-def model_error(status: int, said: str = "no") -> ClientError:
+def model_error(status: int, message: str = "no") -> ClientError:
     """The container's own refusal, as SageMaker passes it on."""
     return refusal(
-        "InvokeEndpoint", "ModelError", "Received error", OriginalStatusCode=status, OriginalMessage=said
+        "InvokeEndpoint", "ModelError", "Received error", OriginalStatusCode=status, OriginalMessage=message
     )
 
 
 def unknown_output(_: str | None) -> Arrays:
-    """What every loaded model says to the request that warms it; seen of Triton 24.10."""
+    """The answer of every loaded model to the request that warms it; seen of Triton 24.10."""
     raise model_error(
         400, "{\"error\":\"unexpected inference output 'triton-fleet-warm' for model 'double'\"}"
     )
@@ -39,12 +39,12 @@ def unknown_output(_: str | None) -> Arrays:
 
 def answer(arrays: Arrays, datatypes: dict[str, str] | None = None) -> tuple[bytes, str]:
     """The body of an answer in Triton's binary format, and its content type."""
-    raw, described = [], []
+    raw, descriptions = [], []
     for name, array in arrays.items():
         datatype = (datatypes or {}).get(name) or datatype_of(array)
         data = packed(array.ravel().tolist()) if datatype == "BYTES" else array.tobytes()
         raw.append(data)
-        described.append(
+        descriptions.append(
             {
                 "name": name,
                 "datatype": datatype,
@@ -52,7 +52,7 @@ def answer(arrays: Arrays, datatypes: dict[str, str] | None = None) -> tuple[byt
                 "parameters": {"binary_data_size": len(data)},
             }
         )
-    header = json.dumps({"model_name": "double", "outputs": described}).encode()
+    header = json.dumps({"model_name": "double", "outputs": descriptions}).encode()
     return b"".join((header, *raw)), f"{BINARY}{len(header)}"
 
 
@@ -63,10 +63,10 @@ class SampledEndpoint:
     status: str = "InService"
     config: str = "new"
     failure: str = ""
-    pending: str = ""
+    pending_config: str = ""
     stack: str = "UPDATE_IN_PROGRESS"
     invoke: Callable[[str | None], Arrays | tuple[bytes, str]] = lambda target: {}
-    seconds_left: float = 600.0
+    remaining_seconds: float = 600.0
     calls: list[dict[str, Any]] = field(default_factory=list)
     configs: dict[str, Any] = field(default_factory=dict)
 
@@ -79,8 +79,12 @@ class SampledEndpoint:
             message = f'Could not find endpoint "arn:aws:sagemaker:us-east-1:1:endpoint/{EndpointName}".'
             raise refusal("DescribeEndpoint", "ValidationException", message)
         failure = {"FailureReason": self.failure} if self.failure else {}
-        pending = {"PendingDeploymentSummary": {"EndpointConfigName": self.pending}} if self.pending else {}
-        return {"EndpointStatus": self.status, "EndpointConfigName": self.config, **failure, **pending}
+        pending_values = (
+            {"PendingDeploymentSummary": {"EndpointConfigName": self.pending_config}}
+            if self.pending_config
+            else {}
+        )
+        return {"EndpointStatus": self.status, "EndpointConfigName": self.config, **failure, **pending_values}
 
     def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
         assert StackName == "arn:aws:cloudformation:us-east-1:1:stack/fleet/1"
@@ -88,12 +92,12 @@ class SampledEndpoint:
 
     def invoke_endpoint(self, **arguments: Any) -> dict[str, Any]:
         self.calls.append(arguments)
-        given = self.invoke(arguments.get("TargetModel"))
-        body, content_type = given if isinstance(given, tuple) else answer(given)
+        given_result = self.invoke(arguments.get("TargetModel"))
+        body, content_type = given_result if isinstance(given_result, tuple) else answer(given_result)
         return {"Body": io.BytesIO(body), "ContentType": content_type}
 
     def get_remaining_time_in_millis(self) -> int:
-        return round(1000 * self.seconds_left)
+        return round(1000 * self.remaining_seconds)
 
     def event(self, *samples: dict[str, Any], kind: str = "Update", **properties: Any) -> dict[str, Any]:
         return {
@@ -110,16 +114,16 @@ class SampledEndpoint:
             },
         }
 
-    def begun(self, event: dict[str, Any]) -> dict[str, Any]:
-        """What the framework gives `is_complete`: the request with the answer of `handler`."""
+    def begin_event(self, event: dict[str, Any]) -> dict[str, Any]:
+        """The framework's event for `is_complete`: the request with the answer of `handler`."""
         return {**event, **handler(event, self, self.client, {"SECONDS": SECONDS})}
 
-    def looked(self, event: dict[str, Any]) -> dict[str, Any]:
+    def look_event(self, event: dict[str, Any]) -> dict[str, Any]:
         return is_complete(event, self, self.client, {"SECONDS": SECONDS})
 
-    def checked(self, *samples: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    def check_event(self, *samples: dict[str, Any], **properties: Any) -> dict[str, Any]:
         """A whole check of one look."""
-        return self.looked(self.begun(self.event(*samples, **properties)))
+        return self.look_event(self.begin_event(self.event(*samples, **properties)))
 
 
 def sample(outputs: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:

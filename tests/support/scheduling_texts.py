@@ -23,7 +23,7 @@ def sequence(control: str, more: str = "") -> str:
 
 
 def kinds(*controls: str) -> str:
-    return " ".join(f"control {{ {each} }}" for each in controls)
+    return " ".join(f"control {{ {control} }}" for control in controls)
 
 
 REFUSED_SCHEDULING = {

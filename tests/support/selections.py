@@ -1,4 +1,4 @@
-"""What arguments select in the environment `dev` of a fleet, and for which environments all specs are read."""
+"""Endpoints that arguments select in the environment `dev`, and for which environments all specs are read."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Sele
 
 def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
     """The one finding with which arguments are refused."""
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal_info:
         selection(fleet, *arguments)
-    (found,) = refused.value.findings
-    return found
+    (finding,) = refusal_info.value.findings
+    return finding
 
 
 def environments_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list that gets an environment each time that its specs are read to find who uses a path."""
     read = list[str]()
 
-    class Counted(FleetInputs):
+    class CommandCounts(FleetInputs):
         def __init__(self, project: Project) -> None:
             super().__init__(project)
             read.append(project.environment.environment)
 
-    monkeypatch.setattr(selector, FleetInputs.__name__, Counted)
+    monkeypatch.setattr(selector, FleetInputs.__name__, CommandCounts)
     return read

@@ -114,10 +114,10 @@ def require_nginx() -> tuple[str, str]:
 
 
 def nginx_version() -> str:
-    """What this machine's nginx calls itself."""
+    """The name by which this machine's nginx calls itself."""
     nginx, _ = require_nginx()
-    said = subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True)
-    return said.stderr.strip().partition(": ")[2]
+    process = subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True)
+    return process.stderr.strip().partition(": ")[2]
 
 
 def joins_repeated_headers() -> bool:
@@ -128,7 +128,7 @@ def joins_repeated_headers() -> bool:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client gets."""
+    """The answer that a client gets."""
 
     status: int
     type: str
@@ -179,9 +179,9 @@ class SharedContainer:
             **self.variables,
         }
         command = [sys.executable, "-m", "shared_container", "serve", *places, *self.arguments]
-        with self.log.open("wb") as log, self.network.starting(command) as (entered, descriptor):
+        with self.log.open("wb") as log, self.network.starting(command) as (network, descriptor):
             self.process = subprocess.Popen(
-                entered,
+                network,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -237,10 +237,10 @@ class SharedContainer:
     def invoke(
         self, body: bytes | str, attributes: str | None = None, headers: Mapping[str, str] = JSON
     ) -> Answer:
-        given = {**headers, **({} if attributes is None else {ATTRIBUTES: attributes})}
-        return self.call("POST", "/invocations", body, given)
+        inputs = {**headers, **({} if attributes is None else {ATTRIBUTES: attributes})}
+        return self.call("POST", "/invocations", body, inputs)
 
-    def recorded(self) -> list[str]:
+    def recorded_lines(self) -> list[str]:
         """Model, version and value of each request that reached a model."""
         return self.records.read_text().splitlines() if self.records.exists() else []
 

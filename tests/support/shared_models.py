@@ -33,8 +33,8 @@ Answer = Callable[[str, int, Arrays], Arrays]
 
 def make_example(folder: Path) -> Path:
     """The example's files of git, and what its scripts make; the repository is `models` below it."""
-    kept = shutil.ignore_patterns("*.onnx", "model.bin", "vocab.txt", "labels.txt", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", folder / "models", ignore=kept)
+    kept_value = shutil.ignore_patterns("*.onnx", "model.bin", "vocab.txt", "labels.txt", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", folder / "models", ignore=kept_value)
     for script, into in (("make_image_models.py", folder), ("make_text_models.py", folder / "models")):
         command: list[str | Path] = [sys.executable, EXAMPLE / script, "--into", into]
         subprocess.run(command, check=True, capture_output=True)
@@ -64,9 +64,9 @@ def python_model(model: str, name: str = "model", answer: Answer | None = None) 
         try:
             yield importlib.import_module(name)
         finally:
-            for each in set(sys.modules) - before:
-                if _is_of_example(sys.modules[each]):
-                    del sys.modules[each]
+            for module in set(sys.modules) - before:
+                if _is_of_example(sys.modules[module]):
+                    del sys.modules[module]
 
 
 def _is_of_example(module: ModuleType) -> bool:
@@ -80,7 +80,7 @@ def _functions(answer: Answer | None) -> dict[str, Any]:
         ) -> None:
             assert more["requested_output_names"] == ["output"]
             assert more["preferred_memory"] == "CPU", "numpy reads no memory of a GPU"
-            self._call = model_name, model_version, {each.name(): each.as_numpy() for each in inputs}
+            self._call = model_name, model_version, {item.name(): item.as_numpy() for item in inputs}
 
         def exec(self) -> Response:
             assert answer is not None
@@ -99,18 +99,18 @@ def _functions(answer: Answer | None) -> dict[str, Any]:
         def error(self) -> TritonError | None:
             return self._problem
 
-    def named(place: Any, name: str) -> Tensor:
+    def named_tensor(place: Any, name: str) -> Tensor:
         tensors = place.inputs() if hasattr(place, "inputs") else place.tensors
-        (found,) = (each for each in tensors if each.name() == name)
-        assert isinstance(found, Tensor)
-        return found
+        (tensor,) = (tensor for tensor in tensors if tensor.name() == name)
+        assert isinstance(tensor, Tensor)
+        return tensor
 
     return {
         "InferenceRequest": Request,
         "PreferredMemory": lambda kind: kind,
         "TRITONSERVER_MEMORY_CPU": "CPU",
-        "get_input_tensor_by_name": named,
-        "get_output_tensor_by_name": named,
+        "get_input_tensor_by_name": named_tensor,
+        "get_output_tensor_by_name": named_tensor,
     }
 
 
@@ -124,9 +124,9 @@ def words_of(response: InferenceResponse) -> str:
     return text
 
 
-def in_base64(image: Image.Image, form: str = "PNG", **how: Any) -> bytes:
+def in_base64(image: Image.Image, form: str = "PNG", **manner: Any) -> bytes:
     file = io.BytesIO()
-    image.save(file, form, **how)
+    image.save(file, form, **manner)
     return base64.b64encode(file.getvalue())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 
 from tests.support.fleet_folder import ROOT
-from tests.synth.shipped_specs import HASH, shipped
+from tests.synth.shipped_specs import HASH, shipped_spec
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.local.triton.model_backend import parse
 from triton_fleet.project.fleet_files import load_lock
@@ -25,8 +25,8 @@ PREFIX = "SAGEMAKER_TRITON_"
 class Different:
     """A value that is another here on purpose."""
 
-    here: Any
-    why: str
+    own_value: Any
+    reason: str
 
 
 TRTEXEC = {
@@ -34,7 +34,7 @@ TRTEXEC = {
     "trtexec: others": Different({"--skipInference"}, "a build measures nothing, and its log is short"),
 }
 WAITS = ("ModelDataDownload", "ContainerStartupHealthCheck")
-THERE = {
+OWN_VARIANT = {
     "variant": "AllTraffic",
     "weight": 1,
     "mode": "MultiModel",
@@ -50,16 +50,16 @@ THERE = {
 @cache
 def properties(environment: str, endpoint: str, kind: str) -> list[dict[str, Any]]:
     """The properties of the resources of a kind, such as "Model", in the endpoint's template without hashes."""
-    template = json.dumps(shipped(environment)[f"triton-fleet-{environment}-{endpoint}"])
+    template = json.dumps(shipped_spec(environment)[f"triton-fleet-{environment}-{endpoint}"])
     resources = json.loads(HASH.sub("HASH", template))["Resources"].values()
-    return [each["Properties"] for each in resources if each["Type"].endswith(f"::{kind}")]
+    return [resource["Properties"] for resource in resources if resource["Type"].endswith(f"::{kind}")]
 
 
 def served(environment: str, endpoint: str) -> dict[str, Any]:
-    """What SageMaker is told to serve, and what lies in the archives."""
+    """The settings that SageMaker is given, and the files in the archives."""
     (model,) = properties(environment, endpoint, "Model")
     (config,) = properties(environment, endpoint, "EndpointConfig")
-    (name,) = (each["EndpointName"] for each in properties(environment, endpoint, "Endpoint"))
+    (name,) = (entry["EndpointName"] for entry in properties(environment, endpoint, "Endpoint"))
     container, (variant,) = model["PrimaryContainer"], config["ProductionVariants"]
     archives = load_lock(ROOT / "locks" / environment / f"{endpoint}.lock.yaml").archives
     return {
@@ -68,7 +68,7 @@ def served(environment: str, endpoint: str) -> dict[str, Any]:
         "instance count": variant["InitialInstanceCount"],
         "variant": variant["VariantName"],
         "weight": variant["InitialVariantWeight"],
-        "scaled by": {_metric(each) for each in policies(environment, endpoint)},
+        "scaled by": {_metric(entry) for entry in policies(environment, endpoint)},
         "endpoint": name,
         "image": container["Image"].rpartition("/")[2],
         "account": container["Image"].partition(".")[0],
@@ -84,8 +84,8 @@ def served(environment: str, endpoint: str) -> dict[str, Any]:
     }
 
 
-def here(endpoint: str) -> dict[str, Different]:
-    """What is another in every shipped multi-model endpoint, than in its source."""
+def differences(endpoint: str) -> dict[str, Different]:
+    """Differences of every shipped multi-model endpoint from its source."""
     variables = {
         "ALLOW_METRICS": "true",
         "CLOUDWATCH_LOG_GROUP": f"/triton-fleet/{endpoint}/metrics",
@@ -123,73 +123,77 @@ def here(endpoint: str) -> dict[str, Different]:
     }
 
 
-def row(name: str, there: Any, different: Different) -> str:
+def row(name: str, is_there: Any, different: Different) -> str:
     """The line about it in the table of an example's README."""
-    return f"| {name} | {_told(there)} | {_told(different.here)} | {different.why} |"
+    return f"| {name} | {describe_value(is_there)} | {describe_value(different.own_value)} | {different.reason} |"
 
 
-def _told(value: Any) -> str:
+def describe_value(value: Any) -> str:
     match value:
         case None:
             return "none"
         case dict():
-            return _told([f"{key}={each}" for key, each in value.items()])
+            return describe_value([f"{key}={item}" for key, item in value.items()])
         case set():
-            return _told(sorted(value))
+            return describe_value(sorted(value))
         case list() | tuple() if len(value) > 1 and len(set(value)) == 1:
-            return f"{_told(value[0])}, {len(value)} times"
+            return f"{describe_value(value[0])}, {len(value)} times"
         case list() | tuple():
-            return ", ".join(map(_told, value)) or "none"
+            return ", ".join(map(describe_value, value)) or "none"
     return f"`{value}`"
 
 
 def policies(environment: str, endpoint: str) -> list[dict[str, Any]]:
-    """What each of its scaling policies tracks, and how."""
-    found = properties(environment, endpoint, "ScalingPolicy")
-    return [each["TargetTrackingScalingPolicyConfiguration"] for each in found]
+    """The metric that each of its scaling policies tracks, and how."""
+    entries = properties(environment, endpoint, "ScalingPolicy")
+    return [entry["TargetTrackingScalingPolicyConfiguration"] for entry in entries]
 
 
-def _metric(tracked: dict[str, Any]) -> str:
-    if "CustomizedMetricSpecification" in tracked:
-        return str(tracked["CustomizedMetricSpecification"]["MetricName"])
-    return str(tracked["PredefinedMetricSpecification"]["PredefinedMetricType"])
+def _metric(tracked_values: dict[str, Any]) -> str:
+    if "CustomizedMetricSpecification" in tracked_values:
+        return str(tracked_values["CustomizedMetricSpecification"]["MetricName"])
+    return str(tracked_values["PredefinedMetricSpecification"]["PredefinedMetricType"])
 
 
 def config(file: Path) -> dict[str, Any]:
     """The fields of a config.pbtxt; each key begins with `config: `."""
-    written = configuration(file)
+    written_configuration = configuration(file)
     tensors = {
-        each["name"]: (each["data_type"], [int(dim) for dim in each["dims"]])
-        for each in (*written["input"], *written["output"])
+        entry["name"]: (entry["data_type"], [int(dim) for dim in entry["dims"]])
+        for entry in (*written_configuration["input"], *written_configuration["output"])
     }
-    told = {key: written[key] for key in ("name", "platform", "max_batch_size")}
-    told |= {"tensors": tensors, **written.get("dynamic_batching", {})}
-    told["instance_group"] = [(each["count"], each["kind"]) for each in written["instance_group"]]
-    if "parameters" in written:
-        told["parameters"] = {key: each["string_value"] for key, each in written["parameters"].items()}
-    return {f"config: {key}": value for key, value in told.items()}
+    report = {key: written_configuration[key] for key in ("name", "platform", "max_batch_size")}
+    report |= {"tensors": tensors, **written_configuration.get("dynamic_batching", {})}
+    report["instance_group"] = [
+        (entry["count"], entry["kind"]) for entry in written_configuration["instance_group"]
+    ]
+    if "parameters" in written_configuration:
+        report["parameters"] = {
+            key: parameter["string_value"] for key, parameter in written_configuration["parameters"].items()
+        }
+    return {f"config: {key}": value for key, value in report.items()}
 
 
 def configuration(file: Path) -> dict[str, Any]:
     """All fields of a config.pbtxt as they are written; numbers of 64 bits are texts."""
     message: Any = parse(file.read_bytes())
-    written: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
-    return written
+    written_dict: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
+    return written_dict
 
 
 def trtexec(environment: str, endpoint: str) -> dict[str, Any]:
-    """What builds its one engine; each key begins with `trtexec: `."""
-    (resolved,) = resolve_project(open_project(ROOT, environment, [endpoint])).endpoints
-    told: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
+    """The options that build its one engine; each key begins with `trtexec: `."""
+    (resolved_endpoint,) = resolve_project(open_project(ROOT, environment, [endpoint])).endpoints
+    report: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
     of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}
-    for argument in resolved.engines[0].build.arguments:
+    for argument in resolved_endpoint.engines[0].build.arguments:
         flag, _, value = argument.partition("=")
         if flag in of_shapes:
-            told[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))
+            report[of_shapes[flag]] = dict(shape.split(":") for shape in value.split(","))
         elif flag == "--fp16":
-            told["precision"] = "fp16"
+            report["precision"] = "fp16"
         elif flag == "--memPoolSize":
-            told["workspace"] = f"--memPoolSize={value}"
+            report["workspace"] = f"--memPoolSize={value}"
         else:
-            told["others"].add(argument)
-    return {f"trtexec: {key}": value for key, value in told.items()}
+            report["others"].add(argument)
+    return {f"trtexec: {key}": value for key, value in report.items()}

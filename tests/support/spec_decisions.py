@@ -9,18 +9,18 @@ from triton_fleet.explain.decisions import decisions
 from triton_fleet.project.project import open_project
 
 
-def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tuple[Decision, ...]:
+def decide_spec(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tuple[Decision, ...]:
     project = open_project(folder.root, env, [name])
-    loaded = project.load(name)
-    context, wrong = locked_context(project, loaded)
+    spec = project.load(name)
+    context, wrong = locked_context(project, spec)
     return decisions(context, project.deployment, project.fleet.prices, wrong)
 
 
-def decided(folder: FleetFolder) -> dict[str, Decision]:
+def decisions_by_key(folder: FleetFolder) -> dict[str, Decision]:
     """Each decision by what it is about."""
-    return {each.what: each for each in made(folder)}
+    return {decision.what: decision for decision in decide_spec(folder)}
 
 
 def on(folder: FleetFolder, instance: str, release: str = "25.04", text: str = "") -> dict[str, Decision]:
     folder.spec(text, base=SPEC.replace("ml.g5.xlarge", instance).replace("25.04", release))
-    return decided(folder)
+    return decisions_by_key(folder)

@@ -68,9 +68,9 @@ def onnx_model(
 class RefusedError(Exception):
     """Triton's status and words."""
 
-    def __init__(self, status: int, said: str) -> None:
-        self.status, self.said = status, said
-        super().__init__(f"{status} {said}")
+    def __init__(self, status: int, message: str) -> None:
+        self.status, self.message = status, message
+        super().__init__(f"{status} {message}")
 
 
 def post(
@@ -116,13 +116,13 @@ def alive(session: int) -> list[str]:
     return names
 
 
-def all_gone(session: int) -> bool:
+def is_session_over(session: int) -> bool:
     pause = threading.Event()
     return any(not alive(session) or pause.wait(0.05) for _ in range(100))
 
 
 def shared_memory(process: ProcessGroup) -> list[Path]:
-    """What is left in shared memory of a server, and of no other."""
+    """Files in shared memory of a server, and of no other."""
     return list(SHARED_MEMORY.glob(f"{process.shm_prefix}*"))
 
 

@@ -11,18 +11,18 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True)
-class Ended:
+class TypedResult:
     code: object
     out: str
     err: str
 
 
-Typed: TypeAlias = Callable[..., Ended]
+RunFleet: TypeAlias = Callable[..., TypedResult]
 
 
 def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`fleet ARGUMENTS` in that folder, a process of its own."""
     command = [str(Path(sys.executable).parent / "fleet"), *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    return done
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert "Traceback" not in process.stderr
+    return process

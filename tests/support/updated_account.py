@@ -19,8 +19,8 @@ ROLLOUT = "{strategy: canary, canary: 50%, bake: 5m}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Served:
-    """What the account says of the endpoint."""
+class ServedState:
+    """The account's description of the endpoint."""
 
     endpoint: dict[str, Any]
     config: dict[str, Any]
@@ -50,7 +50,7 @@ class Account:
         self.autoscaling = deploys.client("application-autoscaling")
         self._release, self.type, self._count = "25.04", "ml.g5.xlarge", 2
         self._keys: dict[str, str] = {}
-        self._deployed = ""
+        self._previous_answer = ""
 
     def change(self, *, release: str = "", type: str = "", count: int = 0, **keys: str) -> None:
         """Change these of the spec; an empty key is left out."""
@@ -62,28 +62,28 @@ class Account:
         lines = [f"{key}: {value}\n" for key, value in self._keys.items() if value]
         self.deploys.folder.spec("".join(lines), base=base)
 
-    def deployed_with(self, **changes: Any) -> Served:
-        """What a test begins with; nothing is deployed where that is there already."""
+    def deployed_with(self, **changes: Any) -> ServedState:
+        """The deployment that a test begins with; nothing is deployed where that is there already."""
         self.change(**changes)
-        return self.served() if self._said() == self._deployed else self.deployed()
+        return self.served() if self._answer_text() == self._previous_answer else self.serving_state()
 
     def other_type(self) -> str:
         """An instance type that it does not run on."""
         return "ml.g5.2xlarge" if self.type == "ml.g5.xlarge" else "ml.g5.xlarge"
 
-    def served(self) -> Served:
+    def served(self) -> ServedState:
         endpoint = self.sagemaker.describe_endpoint(EndpointName="sentences")
         config = self.sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
         model = self.sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
-        return Served(endpoint=endpoint, config=config, model=model)
+        return ServedState(endpoint=endpoint, config=config, model=model)
 
-    def deployed(self) -> Served:
-        self._deployed = ""
+    def serving_state(self) -> ServedState:
+        self._previous_answer = ""
         self.deploys.deploy_stack(STACK)
-        self._deployed = self._said()
+        self._previous_answer = self._answer_text()
         return self.served()
 
-    def _said(self) -> str:
+    def _answer_text(self) -> str:
         return (self.deploys.folder.root / "model_specs/sentences.yaml").read_text()
 
     def set_instances(self, count: int) -> None:
@@ -94,22 +94,22 @@ class Account:
         """All endpoint configurations and all models of the account."""
         configs = self.sagemaker.list_endpoint_configs()["EndpointConfigs"]
         models = self.sagemaker.list_models()["Models"]
-        return [each["EndpointConfigName"] for each in configs], [each["ModelName"] for each in models]
+        return [config["EndpointConfigName"] for config in configs], [model["ModelName"] for model in models]
 
     def retention(self) -> list[int]:
         """In days, of the endpoint's log groups."""
         groups = self.deploys.client("logs").describe_log_groups()["logGroups"]
-        return [each["retentionInDays"] for each in groups if "/sentences" in each["logGroupName"]]
+        return [group["retentionInDays"] for group in groups if "/sentences" in group["logGroupName"]]
 
     def scaling(self) -> dict[str, Any]:
         """All of the variant's scaling, policies by their measures, without what AWS makes of it."""
         targets = self.autoscaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
         policies = self.autoscaling.describe_scaling_policies(**TARGET)["ScalingPolicies"]
         return {
-            "range": [(each["MinCapacity"], each["MaxCapacity"]) for each in targets],
+            "range": [(target["MinCapacity"], target["MaxCapacity"]) for target in targets],
             "policies": {
-                each["PolicyName"].partition("-")[0]: each["TargetTrackingScalingPolicyConfiguration"]
-                for each in policies
+                policy["PolicyName"].partition("-")[0]: policy["TargetTrackingScalingPolicyConfiguration"]
+                for policy in policies
             },
         }
 
@@ -117,11 +117,13 @@ class Account:
         """Whether CloudFormation knows the policies that scale the endpoint, and no others."""
         cloudformation = self.deploys.client("cloudformation")
         resources = cloudformation.describe_stack_resources(StackName=STACK)["StackResources"]
-        known = {
-            each["PhysicalResourceId"] for each in resources if each["ResourceType"].endswith("ScalingPolicy")
+        known_resource_ids = {
+            resource["PhysicalResourceId"]
+            for resource in resources
+            if resource["ResourceType"].endswith("ScalingPolicy")
         }
         policies = self.autoscaling.describe_scaling_policies(**TARGET)["ScalingPolicies"]
-        return known == {each["PolicyARN"] for each in policies}
+        return known_resource_ids == {policy["PolicyARN"] for policy in policies}
 
 
 @contextmanager
@@ -135,10 +137,10 @@ def deployed_account(root: Path) -> Iterator[Account]:
         yield account
 
 
-def updated(account: Account, *, new_model: bool) -> Served:
+def update_account(account: Account, *, new_model: bool) -> ServedState:
     """Deploy, and see that exactly what AWS cannot change in place was replaced."""
     before = account.served()
-    after = account.deployed()
+    after = account.serving_state()
     assert after.endpoint["CreationTime"] == before.endpoint["CreationTime"]
     assert after.endpoint["EndpointArn"] == before.endpoint["EndpointArn"]
     assert after.endpoint["EndpointStatus"] == "InService"
@@ -148,7 +150,7 @@ def updated(account: Account, *, new_model: bool) -> Served:
     return after
 
 
-def watched(account: Account) -> set[str]:
+def alarms_in_rollout(account: Account) -> set[str]:
     """The values of all dimensions of all alarms."""
     alarms = account.deploys.client("cloudwatch").describe_alarms()["MetricAlarms"]
     return {dimension["Value"] for alarm in alarms for dimension in alarm["Dimensions"]}

@@ -35,9 +35,9 @@ class Stream:
         names = [FILE, *(f"ünï/1/{number}.bin" for number in range(1, len(sizes)))]
         files = [_file(name, size) for name, size in zip(names, sizes, strict=True)]
         self._entries = [Entry("ensemble"), Entry("ensemble/1"), *files]
-        told = DigestWriter()
-        self.write(told)
-        self.digest, self.size = told.digest, told.size
+        writer = DigestWriter()
+        self.write(writer)
+        self.digest, self.size = writer.digest, writer.size
 
     def write(self, sink: Sink) -> Checksums:
         return write_tar(self._entries, sink)
@@ -53,7 +53,7 @@ class Reads:
     """A source that is another of some streams each time that it is read, and at last the last of them."""
 
     def __init__(self, streams: Iterable[Stream]) -> None:
-        self._left = list(streams)
+        self._remaining_streams = list(streams)
 
     def write(self, sink: Sink) -> Checksums:
         return self._next().write(sink)
@@ -62,7 +62,9 @@ class Reads:
         return self._next().entries()
 
     def _next(self) -> Stream:
-        return self._left.pop(0) if len(self._left) > 1 else self._left[0]
+        return (
+            self._remaining_streams.pop(0) if len(self._remaining_streams) > 1 else self._remaining_streams[0]
+        )
 
 
 def _file(name: str, size: int) -> Entry:
@@ -82,14 +84,14 @@ class UploadBucket:
 
     @property
     def keys(self) -> list[str]:
-        found = self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
-        return [each["Key"] for each in found]
+        contents = self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+        return [content["Key"] for content in contents]
 
     @property
     def uploads(self) -> list[str]:
         """The keys of multipart uploads that are under way."""
-        found = self.s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
-        return [each["Key"] for each in found]
+        actual_uploads = self.s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
+        return [actual_upload["Key"] for actual_upload in actual_uploads]
 
     @property
     def is_empty(self) -> bool:
@@ -111,7 +113,7 @@ class UploadBucket:
                 "p.files",
                 Reads(reads),
                 digest=reads[0].digest,
-                size=max(each.size for each in reads),
+                size=max(read.size for read in reads),
             )
 
 
@@ -125,8 +127,10 @@ def upload_bucket(url: str) -> Iterator[UploadBucket]:
         bucket = UploadBucket(s3, proxy)
         for key in bucket.keys:
             s3.delete_object(Bucket=BUCKET, Key=key)
-        for left in s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", []):
-            s3.abort_multipart_upload(Bucket=BUCKET, Key=left["Key"], UploadId=left["UploadId"])
+        for remaining_upload in s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", []):
+            s3.abort_multipart_upload(
+                Bucket=BUCKET, Key=remaining_upload["Key"], UploadId=remaining_upload["UploadId"]
+            )
         proxy.requests.clear()
         yield bucket
 

@@ -65,8 +65,12 @@ def build(folder: Path, target: str = "wheel", *, source: Path = ROOT) -> Path:
 
 def build_wheels(folder: Path, source: Path = ROOT) -> Path:
     """Build the wheels of all distributions of a tree into a folder; returns the folder."""
-    for each in DISTRIBUTIONS:
-        list(WheelBuilder(str(source / each.folder)).build(directory=str(folder), versions=["standard"]))
+    for distribution in DISTRIBUTIONS:
+        list(
+            WheelBuilder(str(source / distribution.folder)).build(
+                directory=str(folder), versions=["standard"]
+            )
+        )
     return folder
 
 
@@ -90,15 +94,15 @@ def empty_wheels(folder: Path, version: str = VERSION) -> Path:
     locks = ("requirements-local.txt", "requirements-triton.txt")
     of_emulator = {f"fleet_emulator/sources/{name}": (ROOT / name).read_text() for name in locks}
     folder.mkdir(exist_ok=True)
-    for each in DISTRIBUTIONS:
-        write_wheel(folder, each, version, of_emulator if each == EMULATOR else {})
+    for distribution in DISTRIBUTIONS:
+        write_wheel(folder, distribution, version, of_emulator if distribution == EMULATOR else {})
     return folder
 
 
 def older_wheel(folder: Path) -> Path:
     """The wheel of triton-fleet 0.0.1, which needs nothing; the others are beside it."""
-    for each in DISTRIBUTIONS:
-        write_wheel(folder, each, "0.0.1", _OLDER.get(each, {}))
+    for distribution in DISTRIBUTIONS:
+        write_wheel(folder, distribution, "0.0.1", _OLDER.get(distribution, {}))
     return folder / wheel_name(FLEET, "0.0.1")
 
 

@@ -65,7 +65,7 @@ def times(factor: int, *, megabytes: int = 0, initialize: str = "        pass") 
     return {"times/config.pbtxt": CONFIG, "times/1/model.py": code}
 
 
-def packed(files: Mapping[str, str]) -> bytes:
+def pack_files(files: Mapping[str, str]) -> bytes:
     """A .tar.gz of these files."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w:gz") as tar:
@@ -80,7 +80,7 @@ class Zoo:
     """One endpoint over one prefix; `recorded` holds what was counted, `limits` may be changed at any time."""
 
     def __init__(self, runtime: TritonRuntime, folder: Path) -> None:
-        self.recorded: list[tuple[str, float]] = []
+        self.metrics: list[tuple[str, float]] = []
         self.limits = LocalLimits()
         self.state = LocalState(folder)
         self.host = TritonHost(
@@ -88,7 +88,7 @@ class Zoo:
             runtime,
             s3=lambda *_: self.client("s3"),
             limits=lambda: self.limits,
-            record=lambda _endpoint, _variant, measure, value: self.recorded.append((measure, value)),
+            record=lambda _endpoint, _variant, measure, value: self.metrics.append((measure, value)),
             may_put=may_put_metrics,
         )
         self.aws = EmbeddedAws(self.host, Gateway(self.host.calling), keys=KEYS)
@@ -103,7 +103,7 @@ class Zoo:
             raise
 
     def container(self) -> dict[str, Any]:
-        """What its model runs."""
+        """The version of its model that runs."""
         url = f"s3://{BUCKET}/{PREFIX}"
         return {"Image": IMAGE, "Mode": "MultiModel", "ModelDataUrl": url, "Environment": ENVIRONMENT}
 
@@ -140,7 +140,7 @@ class Zoo:
 
     def upload(self, target: str, files: Mapping[str, str] | bytes) -> None:
         """Put an archive below the endpoint's prefix."""
-        body = files if isinstance(files, bytes) else packed(files)
+        body = files if isinstance(files, bytes) else pack_files(files)
         self.s3.put_object(Bucket=BUCKET, Key=f"{PREFIX}{target}", Body=body)
 
     def delete(self, target: str) -> None:
@@ -148,7 +148,7 @@ class Zoo:
         self.s3.delete_object(Bucket=BUCKET, Key=f"{PREFIX}{target}")
 
     def call(self, target: str, x: float = 1.0) -> float:
-        """What a target makes of x."""
+        """The numbers that a target makes of x."""
         tensor = {"name": "x", "shape": [1, 2], "datatype": "FP32", "data": [x, x]}
         answer = self.runtime.invoke_endpoint(
             EndpointName=ENDPOINT,
@@ -156,14 +156,14 @@ class Zoo:
             ContentType="application/json",
             Body=json.dumps({"inputs": [tensor]}),
         )
-        said = json.loads(answer["Body"].read())
-        assert said["model_name"] == target
-        (output,) = said["outputs"]
+        document = json.loads(answer["Body"].read())
+        assert document["model_name"] == target
+        (output,) = document["outputs"]
         return float(output["data"][0])
 
     def count(self, measure: str) -> int:
         """How often a measure was recorded."""
-        return sum(name == measure for name, _ in self.recorded)
+        return sum(name == measure for name, _ in self.metrics)
 
     def report(self) -> dict[str, Any]:
         """The endpoint's part of the status."""
@@ -176,7 +176,7 @@ class Zoo:
         return self.state.endpoint_log(str(self.report()["log"]))
 
     def states(self) -> dict[str, str]:
-        """What is known of each target."""
+        """The facts of each target."""
         return {model["target"]: model["state"] for model in self.report()["models"]}
 
     @property
@@ -189,7 +189,7 @@ class Zoo:
         return int(self.server.pool.request("GET", "/ping", timeout=5).status)
 
 
-def all_at_once(calls: list[Any]) -> list[Any]:
+def call_in_parallel(calls: list[Any]) -> list[Any]:
     """Make the calls from as many threads at one moment; their results or exceptions, in order."""
     results: list[Any] = [None] * len(calls)
     barrier = threading.Barrier(len(calls))

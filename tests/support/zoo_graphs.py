@@ -22,7 +22,7 @@ def graph(name: str) -> Path:
 
 
 def shipped_input() -> Array:
-    """What onnx's own tests feed such a graph: onnx/backend/test/runner, `generate_dummy_data`."""
+    """Inputs as onnx's own tests feed them: onnx/backend/test/runner, `generate_dummy_data`."""
     count = np.prod(PIXELS)
     return (np.arange(count).reshape(PIXELS) / count).astype(np.float32)
 
@@ -32,19 +32,21 @@ def shipped_answer(name: str) -> Array:
     return numpy_helper.to_array(tensor).astype(np.float32)
 
 
-def seeded(name: str) -> bytes:
+def seeded_graph(name: str) -> bytes:
     """The graph with random weights: with its own, which are all alike, every input gets the same answer."""
     model = onnx.load(graph(name))
     random = np.random.default_rng(7)
-    given = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
-    made = [node for node in model.graph.node if node.op_type == "ConstantOfShape"]
-    shapes = {node.output[0]: tuple(given[node.input[0]]) for node in made}
-    shapes |= {key: value.shape for key, value in given.items() if value.dtype == np.float32}
-    kept = [each for each in model.graph.initializer if each.name not in shapes]
+    inputs = {initializer.name: numpy_helper.to_array(initializer) for initializer in model.graph.initializer}
+    made_nodes = [node for node in model.graph.node if node.op_type == "ConstantOfShape"]
+    shapes = {node.output[0]: tuple(inputs[node.input[0]]) for node in made_nodes}
+    shapes |= {key: value.shape for key, value in inputs.items() if value.dtype == np.float32}
+    kept_initializers = [
+        initializer for initializer in model.graph.initializer if initializer.name not in shapes
+    ]
     nodes = [node for node in model.graph.node if node.op_type != "ConstantOfShape"]
     del model.graph.initializer[:], model.graph.node[:]
     model.graph.node.extend(nodes)
-    model.graph.initializer.extend(kept)
+    model.graph.initializer.extend(kept_initializers)
     for key, shape in shapes.items():
         model.graph.initializer.append(numpy_helper.from_array(_weights(key, shape, random), key))
     model.ir_version = 8  # before 4, every initializer had to be an input too

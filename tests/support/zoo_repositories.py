@@ -12,24 +12,24 @@ from tests.support.fleet_folder import ROOT
 EXAMPLE = ROOT / "examples" / "model_zoo"
 
 
-def copy_committed(target: Path) -> Path:
+def copy_repository(target: Path) -> Path:
     """The files that git keeps, without what was made."""
-    made = shutil.ignore_patterns("sentences", "model.onnx", "__pycache__", ".*")
-    shutil.copytree(EXAMPLE / "models", target, ignore=made)
+    omitted_files = shutil.ignore_patterns("sentences", "model.onnx", "__pycache__", ".*")
+    shutil.copytree(EXAMPLE / "models", target, ignore=omitted_files)
     return target
 
 
 def make_models(into: Path) -> str:
-    """What the script says, up to the colon."""
+    """The script's message, up to the colon."""
     command: list[str | Path] = [sys.executable, EXAMPLE / "make_models.py", "--into", into]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return said.partition(":")[0]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return output.partition(":")[0]
 
 
 def files(folder: Path) -> dict[str, bytes]:
     """Contents by place, hidden files included."""
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def with_graph(archive: Path, model: str, graph: bytes, target: Path) -> Path:

@@ -38,9 +38,9 @@ class ZooTriton:
     def load(self, target: str, repository: Path) -> None:
         """Load an archive as it would be unpacked; its main model answers to the target's name."""
         model = self._hash(target)
-        staged = self.folder / "ml" / "models" / model / "model"
-        stage(repository, staged)
-        body = json.dumps({"model_name": model, "url": str(staged)}).encode()
+        folder = self.folder / "ml" / "models" / model / "model"
+        stage(repository, folder)
+        body = json.dumps({"model_name": model, "url": str(folder)}).encode()
         self._ask("/models", target, body)
 
     def infer(
@@ -50,8 +50,10 @@ class ZooTriton:
         for name, array in inputs.items():
             tensor = client.http.InferInput(name, array.shape, client.utils.np_to_triton_dtype(array.dtype))
             tensors.append(tensor.set_data_from_numpy(array))
-        wanted = [client.http.InferRequestedOutput(name, binary_data=True) for name in outputs]
-        body, size = client.http.InferenceServerClient.generate_request_body(tensors, outputs=wanted)
+        expected_outputs = [client.http.InferRequestedOutput(name, binary_data=True) for name in outputs]
+        body, size = client.http.InferenceServerClient.generate_request_body(
+            tensors, outputs=expected_outputs
+        )
         path = f"/models/{self._hash(target)}/invoke"
         content_type, answer = self._ask(path, target, body, f"{BINARY}{size}")
         header = int(content_type.removeprefix(BINARY))

@@ -9,11 +9,25 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from fleet_stacks.fleet_app import add_fleet
+from tests.support.engine_templates import foundation
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.project.project import open_project
 
+KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 Synth = Callable[..., Template]
+
+
+@pytest.fixture(scope="session")
+def plain() -> Template:
+    """Foundation of an environment without further keys; no test changes it."""
+    return foundation()
+
+
+@pytest.fixture(scope="session")
+def keyed_template() -> Template:
+    """Foundation of an environment with a key, which says how long builds may take."""
+    return foundation(kms_key=KEY, engine_builds={"timeout": "2h"})
 
 
 @pytest.fixture

@@ -28,11 +28,13 @@ FACTS: Document = {"embed": {}}
 
 
 def laid_over(below: Document, above: Document) -> Document:
-    merged = dict(below)
+    merged_below = dict(below)
     for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
+        old = merged_below.get(key)
+        merged_below[key] = (
+            laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
+    return merged_below
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,18 +45,18 @@ class Flip:
     a mistake at the key: further keys, or another value of it, laid over the spec with the other value.
     """
 
-    one: Any
-    other: Any
+    first: Any
+    second: Any
     base: Document = field(default_factory=dict)
     also: Document = field(default_factory=dict)
     facts: Document = field(default_factory=lambda: dict(FACTS))
-    refused: tuple[Document, ...] = ()
+    refusals: tuple[Document, ...] = ()
 
     def specs(self, key: str) -> list[Document]:
         """The spec with the one value, and that with the other."""
         return [
             with_key(laid_over(laid_over(SPEC, self.base), further), key, value)
-            for value, further in ((self.one, {}), (self.other, self.also))
+            for value, further in ((self.first, {}), (self.second, self.also))
         ]
 
     def on(self, further: Document) -> Flip:
@@ -66,43 +68,52 @@ class Flip:
         )
 
 
-def flip(one: Any, other: Any, **base: Any) -> Flip:
+def flip(first_value: Any, other_value: Any, **base: Any) -> Flip:
     """Two values, over further keys of the spec."""
-    return Flip(one=one, other=other, base=base)
+    return Flip(first=first_value, second=other_value, base=base)
 
 
 def archive(**keys: Any) -> list[Document]:
     return [{**SPEC["models"][0], **keys}]
 
 
-def scaling(one: Any, other: Any, **base: Any) -> Flip:
-    return flip(one, other, scaling={"min": 1, "max": 4, "invocations_per_instance": 60, **base})
+def scaling(first_value: Any, other_value: Any, **base: Any) -> Flip:
+    return flip(
+        first_value, other_value, scaling={"min": 1, "max": 4, "invocations_per_instance": 60, **base}
+    )
 
 
-def schedule(one: Any, other: Any) -> Flip:
-    return scaling(one, other, schedules=[{"name": "day", "at": "cron(0 8 * * ? *)", "min": 2}])
+def schedule(first_value: Any, other_value: Any) -> Flip:
+    return scaling(first_value, other_value, schedules=[{"name": "day", "at": "cron(0 8 * * ? *)", "min": 2}])
 
 
-def rollout(one: Any, other: Any, alarms: Document | None = None, **base: Any) -> Flip:
+def rollout(first_value: Any, other_value: Any, alarms: Document | None = None, **base: Any) -> Flip:
     instance = {"count": 2}
-    return flip(one, other, instance=instance, rollout={"timeout": "4h", **base}, alarms=alarms)
+    return flip(first_value, other_value, instance=instance, rollout={"timeout": "4h", **base}, alarms=alarms)
 
 
-def alarms(key: str, one: Any, other: Any, **base: Any) -> dict[str, Flip]:
+def alarms(key: str, first_value: Any, other_value: Any, **base: Any) -> dict[str, Flip]:
     """Each severity of an alarm's threshold."""
-    return {f"alarms.{key}.{severity}": flip(one, other, **base) for severity in ("warning", "critical")}
+    return {
+        f"alarms.{key}.{severity}": flip(first_value, other_value, **base)
+        for severity in ("warning", "critical")
+    }
 
 
-def sample(one: Any, other: Any) -> Flip:
-    return flip(one, other, samples=[{"name": "one", "inputs": TENSOR}])
+def sample(first_value: Any, other_value: Any) -> Flip:
+    return flip(first_value, other_value, samples=[{"name": "one", "inputs": TENSOR}])
 
 
-def engine(one: Any, other: Any, **base: Any) -> Flip:
-    return flip(one, other, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base)
+def engine(first_value: Any, other_value: Any, **base: Any) -> Flip:
+    return flip(
+        first_value, other_value, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base
+    )
 
 
-def network(one: Any, other: Any) -> Flip:
-    return flip(one, other, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]})
+def network(first_value: Any, other_value: Any) -> Flip:
+    return flip(
+        first_value, other_value, network={"subnets": SUBNETS[:2], "security_groups": ["sg-00000001"]}
+    )
 
 
 IMAGE_URIS = [f"111122223333.dkr.ecr.us-east-1.amazonaws.com/{name}" for name in ("detector", "reader")]
@@ -112,7 +123,7 @@ ZOO: Document = {
     "models": [{**SPEC["models"][0], "archive": name} for name in ("sentences", "paragraphs")],
 }
 
-SHARED: Document = {
+SHARED_DOCUMENT: Document = {
     "mode": "shared-container",
     "default_model": "embed",
     "image": {"uri": IMAGE_URIS[0], "digest": f"sha256:{0:064}"},
@@ -122,8 +133,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "endpoint": flip("sentences", "paragraphs"),
     "mode": flip("single", "multi-model"),
     "archive_set": Flip(
-        one="locked",
-        other="live",
+        first="locked",
+        second="live",
         base={"mode": "multi-model"},
         also={"models": archive(version=1)},
     ),
@@ -134,8 +145,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "instance.type": flip("ml.g5.xlarge", "ml.g5.2xlarge"),
     "instance.ami": flip("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1"),
     "instance.count": flip(1, 2),
-    "routes": flip({"embed": "embed"}, {"embed": "rank"}).on(SHARED),
-    "default_model": Flip(one="embed", other="rank", facts={"embed": {}, "rank": {}}),
+    "routes": flip({"embed": "embed"}, {"embed": "rank"}).on(SHARED_DOCUMENT),
+    "default_model": Flip(first="embed", second="rank", facts={"embed": {}, "rank": {}}),
     "models[].archive": flip("sentences", "paragraphs", mode="multi-model"),
     "models[].copies": flip(1, 2, mode="multi-model"),
     "models[].compression": flip("gzip", "none"),
@@ -161,12 +172,12 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "rollout.rollback_on": rollout(["errors"], ["latency"], {"latency_p99": "200ms"}),
     "samples[].name": sample("one", "two"),
     "samples[].target": Flip(
-        one="sentences",
-        other="paragraphs",
+        first="sentences",
+        second="paragraphs",
         base={**ZOO, "samples": [{"name": "one", "inputs": TENSOR}]},
     ),
-    "samples[].model": sample("rank", "embed").on(SHARED),
-    "samples[].version": sample(1, 2).on(SHARED),
+    "samples[].model": sample("rank", "embed").on(SHARED_DOCUMENT),
+    "samples[].version": sample(1, 2).on(SHARED_DOCUMENT),
     "samples[].inputs": sample(TENSOR, {"y": TENSOR["x"]}),
     "samples[].outputs": sample({}, {"y": {"shape": [1]}}),
     "samples[].status": sample(200, 400),
@@ -193,9 +204,9 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "metrics.detailed_observability": flip(False, True),
     "metrics.enhanced": flip(False, True),
     "metrics.publish_every": Flip(
-        one=None,
-        other="60s",
-        refused=(
+        first=None,
+        second="60s",
+        refusals=(
             {"metrics": {"publish_every": "45s"}},
             {"metrics": {"publish_every": "120s", "enhanced": True}},
             {"metrics": {"publish_every": "120s"}, "scaling": {"min": 1, "max": 4, "gpu_utilization": 60}},
@@ -205,10 +216,10 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "network.subnets": network([SUBNETS[0], SUBNETS[1]], [SUBNETS[0], SUBNETS[2]]),
     "network.security_groups": network(["sg-00000001"], ["sg-00000002"]),
     "network.isolated": Flip(
-        one=False,
-        other=True,
+        first=False,
+        second=True,
         base={"metrics": {"triton": False}},
-        refused=({"metrics": {"triton": True}},),
+        refusals=({"metrics": {"triton": True}},),
     ),
     "access.invokers": flip([], ["arn:aws:iam::111122223333:role/search"]),
     "capture.sample": flip("10%", "100%"),
@@ -243,10 +254,10 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
 
 def with_key(document: Document, key: str, value: object) -> Document:
     """A document with one key set; of a list, in its first item."""
-    changed: Document = deepcopy(document)
-    inner = changed
+    changed_document: Document = deepcopy(document)
+    inner = changed_document
     *above, last = key.split(".")
     for name in above:
         inner = inner[name.removesuffix("[]")][0] if name.endswith("[]") else inner.setdefault(name, {})
     inner[last] = value
-    return changed
+    return changed_document

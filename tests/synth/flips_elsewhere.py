@@ -19,7 +19,7 @@ from triton_fleet.project.project import open_project
 from triton_fleet.store.images.source import image_source
 from triton_fleet.store.lock import write_locks
 
-Seen: TypeAlias = Callable[[FleetFolder, str], object]
+Observation: TypeAlias = Callable[[FleetFolder, str], object]
 """What a fleet leads to in an environment."""
 
 
@@ -51,7 +51,7 @@ def lock(folder: FleetFolder, environment: str) -> object:
 
 
 def keys_in_the_bucket(folder: FleetFolder, environment: str) -> object:
-    return [each.key for each in folder.resolve(environment).archives]
+    return [archive.key for archive in folder.resolve(environment).archives]
 
 
 def image_key(folder: FleetFolder, environment: str) -> object:
@@ -64,19 +64,19 @@ def image_key(folder: FleetFolder, environment: str) -> object:
     return source.key if source else None
 
 
-def builds_at_once(folder: FleetFolder, environment: str) -> object:
+def build_concurrency(folder: FleetFolder, environment: str) -> object:
     """How many builds a publish has under way; that it does so is in test_engine_starts.py."""
     return open_project(folder.root, environment).environment.engine_builds.at_once
 
 
-def finding(code: str) -> Seen:
+def finding(code: str) -> Observation:
     """Whether `fleet check` finds something of the code."""
 
-    def seen(folder: FleetFolder, environment: str) -> object:
-        found = all_findings(open_project(folder.root, environment), locked=code != STALE)
-        return code in {each.code for each in found}
+    def observe(folder: FleetFolder, environment: str) -> object:
+        findings = all_findings(open_project(folder.root, environment), locked=code != STALE)
+        return code in {finding.code for finding in findings}
 
-    return seen
+    return observe
 
 
 def shared_repository(folder: FleetFolder, environment: str) -> object:
@@ -88,7 +88,7 @@ def shared_repository(folder: FleetFolder, environment: str) -> object:
 
 
 def limits(folder: FleetFolder, environment: str) -> object:
-    """What the local endpoints may take."""
+    """The values that the local endpoints may take."""
     return Limits(folder.root)()
 
 
@@ -118,7 +118,7 @@ ENV LANG=${LANG}
 COPY labels.txt /opt/
 """
 PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
-ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
+ELSEWHERE: Mapping[str, tuple[Flip, Observation]] = {
     "environments": (flip(["dev"], []), members),
     "profile": (flip("search", "ranking"), merged_tags),
     "owner.shared_with": (
@@ -144,7 +144,7 @@ ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
         flip(1, 2, mode="multi-model", archive_set="live"),
         keys_in_the_bucket,
     ),
-    "models[].built_on": (Flip(one="ml.g5.xlarge", other="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
+    "models[].built_on": (Flip(first="ml.g5.xlarge", second="ml.g4dn.xlarge", facts=PLANS), finding("FL297")),
     "models[].engines[].model": (engine("embed", "rank"), finding("FL293")),
     "models[].engines[].onnx": (engine("m.onnx", "m.plan"), finding("FL112")),
     "models[].engines[].digest": (engine(None, f"sha256:{1:064}"), finding("FL397")),
@@ -167,17 +167,17 @@ ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
 """Keys of the spec that change no template."""
 
 
-def allowing(code: str, **keys: object) -> Seen:
+def allow_code(code: str, **keys: object) -> Observation:
     """Whether `fleet check` finds something of the code in a spec with further keys."""
 
-    def seen(folder: FleetFolder, environment: str) -> object:
+    def observe(folder: FleetFolder, environment: str) -> object:
         (spec,) = (folder.root / "model_specs").glob("*.yaml")
         further = "".join(f"{key}: {json.dumps(value)}\n" for key, value in keys.items())
         if further not in spec.read_text():
             spec.write_text(f"{spec.read_text()}{further}")
         return finding(code)(folder, environment)
 
-    return seen
+    return observe
 
 
 def raw(resource: str, **properties: object) -> dict[str, object]:
@@ -187,7 +187,7 @@ def raw(resource: str, **properties: object) -> dict[str, object]:
 
 ROLE = "arn:aws:iam::111122223333:role/reader"
 PROVIDER = "arn:aws:iam::111122223333:oidc-provider/"
-ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
+ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Observation]] = {
     "environment": ("dev", "qa", templates),
     "account": ("111122223333", "444455556666", templates),
     "region": ("us-east-1", "us-west-2", templates),
@@ -199,28 +199,32 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         templates,
     ),
     "artifact_bucket": ("bucket-a", "bucket-b", templates),
-    "allowed_roles": ([], [ROLE], allowing("FL346", cloudformation=raw("Model", ExecutionRoleArn=ROLE))),
+    "allowed_roles": ([], [ROLE], allow_code("FL346", cloudformation=raw("Model", ExecutionRoleArn=ROLE))),
     "allowed_registries": (
         [],
         ["registry.example.com"],
-        allowing("FL349", cloudformation=raw("Model", PrimaryContainer__Image="registry.example.com/own:1")),
+        allow_code(
+            "FL349", cloudformation=raw("Model", PrimaryContainer__Image="registry.example.com/own:1")
+        ),
     ),
-    "allowed_invokers": ([], ["111122223333"], allowing("FL570", access={"invokers": [ROLE]})),
+    "allowed_invokers": ([], ["111122223333"], allow_code("FL570", access={"invokers": [ROLE]})),
     "allowed_networks": (
         ["subnet-00000001"],
         ["subnet-00000001", "sg-00000001"],
-        allowing("FL550", network={"subnets": ["subnet-00000001"], "security_groups": ["sg-00000001"]}),
+        allow_code("FL550", network={"subnets": ["subnet-00000001"], "security_groups": ["sg-00000001"]}),
     ),
-    "protected_tags": ([], ["team"], allowing("FL571", tags={"team": "search"})),
+    "protected_tags": ([], ["team"], allow_code("FL571", tags={"team": "search"})),
     "shell_access": (
         False,
         True,
-        allowing("FL563", cloudformation=raw("EndpointConfig", ProductionVariants__0__EnableSSMAccess=True)),
+        allow_code(
+            "FL563", cloudformation=raw("EndpointConfig", ProductionVariants__0__EnableSSMAccess=True)
+        ),
     ),
     "allowed_core_dumps": (
         [],
         ["s3://dumps"],
-        allowing(
+        allow_code(
             "FL564",
             cloudformation=raw(
                 "EndpointConfig", ProductionVariants__0__CoreDumpConfig={"DestinationS3Uri": "s3://dumps/a"}
@@ -248,7 +252,7 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     "notifications.critical": (["team@example.com"], ["others@example.com"], templates),
     "notifications.owners": ({}, {"search": {"warning": ["search@example.com"]}}, templates),
     "engine_builds.timeout": ("1h", "2h", templates),
-    "engine_builds.at_once": (4, 5, builds_at_once),
+    "engine_builds.at_once": (4, 5, build_concurrency),
     "engine_builds.own_images": (False, True, templates),
     "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
     "dashboards": (True, False, templates),

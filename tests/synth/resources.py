@@ -10,7 +10,9 @@ from aws_cdk.assertions import Template
 from tests.support.fleet_folder import SPEC
 
 BUCKET = "triton-fleet-dev-111122223333-us-east-1"
-SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"
+SCALING_KEYS = (
+    "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"
+)
 MULTI_MODEL = """\
 endpoint: sentences
 mode: multi-model
@@ -31,22 +33,23 @@ ALARMS_OF_GPUS = "gpu_utilization: 95%, gpu_memory: 90%"
 ALARMS_OF_SEVERAL_MODELS = "model_load: 20s, loading_wait: 2s, cache_hits: 80%"
 
 
-def _watched(*alarms: str) -> str:
+def alarm_keys(*alarms: str) -> str:
     return f"{ROLLOUT}\nalarms: {{{', '.join((ALARMS, *alarms))}}}\n"
 
 
 KINDS = {
-    "gpu": (SPEC, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{_watched(ALARMS_OF_GPUS)}"),
-    "cpu": (SPEC.replace("g5", "c5"), f"scaling: {{{TARGETS}}}\n{_watched()}"),
+    "gpu": (SPEC, f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n{alarm_keys(ALARMS_OF_GPUS)}"),
+    "cpu": (SPEC.replace("g5", "c5"), f"scaling: {{{TARGETS}}}\n{alarm_keys()}"),
     "multi-model": (
         MULTI_MODEL,
-        f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n" + _watched(ALARMS_OF_GPUS, ALARMS_OF_SEVERAL_MODELS),
+        f"scaling: {{{TARGETS}, gpu_utilization: 60}}\n"
+        + alarm_keys(ALARMS_OF_GPUS, ALARMS_OF_SEVERAL_MODELS),
     ),
 }
 """Specs of each kind that use all metrics which that kind has."""
 
 
-def only(template: Template, kind: str) -> dict[str, Any]:
+def only_resource(template: Template, kind: str) -> dict[str, Any]:
     (resource,) = template.find_resources(kind).values()
     return dict(resource)
 
@@ -54,19 +57,19 @@ def only(template: Template, kind: str) -> dict[str, Any]:
 def statements(template: Template) -> dict[str, dict[str, Any]]:
     """The statements of all policies of an endpoint's stack."""
     policies = template.find_resources("AWS::IAM::Policy").values()
-    documents = [each["Properties"]["PolicyDocument"] for each in policies]
-    return {statement["Sid"]: statement for each in documents for statement in each["Statement"]}
+    documents = [policy["Properties"]["PolicyDocument"] for policy in policies]
+    return {statement["Sid"]: statement for document in documents for statement in document["Statement"]}
 
 
 def notified_topics(template: Mapping[str, Any], alarm: Mapping[str, Any]) -> list[str]:
     """The names in the parameter store of the topics that an alarm notifies."""
-    return [template["Parameters"][each["Ref"]]["Default"] for each in alarm["AlarmActions"]]
+    return [template["Parameters"][alarm_action["Ref"]]["Default"] for alarm_action in alarm["AlarmActions"]]
 
 
 def dimensions_of(policy: Mapping[str, Any]) -> dict[str, str]:
     configuration = policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
     dimensions = configuration["CustomizedMetricSpecification"]["Dimensions"]
-    return {each["Name"]: or_endpoint(each["Value"]) for each in dimensions}
+    return {dimension["Name"]: or_endpoint(dimension["Value"]) for dimension in dimensions}
 
 
 def or_endpoint(value: object) -> str:
@@ -74,11 +77,11 @@ def or_endpoint(value: object) -> str:
     return value if isinstance(value, str) and value != "sentences" else "ENDPOINT"
 
 
-def joined(body: Any) -> str:
+def join_strings(body: Any) -> str:
     """A text that CloudFormation puts together, with its references as `${NAME}`."""
     match body:
         case {"Fn::Join": ["", parts]}:
-            return "".join(map(joined, parts))
+            return "".join(map(join_strings, parts))
         case {"Fn::GetAtt": [resource, attribute]}:
             return f"${{{resource}.{attribute}}}"
         case {"Ref": name}:

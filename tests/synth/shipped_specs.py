@@ -25,19 +25,19 @@ ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 
 
 @cache
-def shipped(environment: str) -> dict[str, Any]:
+def shipped_spec(environment: str) -> dict[str, Any]:
     """The templates of an environment by stack."""
-    return as_deployed(ROOT, environment)
+    return deployed_spec(ROOT, environment)
 
 
-def as_deployed(root: Path, environment: str) -> dict[str, Any]:
+def deployed_spec(root: Path, environment: str) -> dict[str, Any]:
     """The templates of a fleet folder by stack."""
     with TemporaryDirectory() as folder:
         return {stack.stack_name: stack.template for stack in assembly(root, environment, folder).stacks}
 
 
 def assembly(root: Path, environment: str, folder: str) -> CloudAssembly:
-    """What synth writes for a fleet folder, with the settings of `cdk.json` as the CDK CLI gives them."""
+    """Templates that synth writes for a fleet folder, with the settings of `cdk.json` as the CDK CLI gives them."""
     app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
     add_fleet(app, resolve_project(open_project(root, environment)))
     return app.synth()

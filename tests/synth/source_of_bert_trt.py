@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from tests.support.fleet_folder import ROOT
-from tests.support.sources import THERE, TRTEXEC, Different, config, here, served, trtexec
+from tests.support.sources import OWN_VARIANT, TRTEXEC, Different, config, differences, served, trtexec
 
 CONFIG = ROOT / "examples/bert_trt/models/bert/config.pbtxt"
 TENSORS = {
@@ -20,7 +20,7 @@ TENSORS = {
     "pooled_output": ("TYPE_FP32", [768]),
 }
 SOURCE: dict[str, Any] = {
-    **THERE,
+    **OWN_VARIANT,
     "instance type": "ml.g5.xlarge",
     "instance count": 1,
     "scaled by": {"SageMakerVariantInvocationsPerInstance", "GPUUtilization"},
@@ -42,7 +42,7 @@ SOURCE: dict[str, Any] = {
     "trtexec: workspace": "--workspace=14000",
     "trtexec: others": {"--verbose"},
 }
-DIFFERENT = here("bert-trt") | {
+DIFFERENT = differences("bert-trt") | {
     "image": Different(
         "sagemaker-tritonserver:25.04-py3",
         "25.04 is the newest whose driver g5 instances get, and engines need an image with Python 3.10 or newer",

@@ -13,7 +13,7 @@ from typing import Any
 
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from tests.support.fleet_folder import ROOT
-from tests.support.sources import THERE, TRTEXEC, Different, configuration, here, served, trtexec
+from tests.support.sources import OWN_VARIANT, TRTEXEC, Different, configuration, differences, served, trtexec
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 MODELS = {
@@ -31,7 +31,7 @@ ENVIRONMENT = {
 
 
 def tensor(name: str, kind: str, *dims: int, **more: str) -> dict[str, Any]:
-    return {"name": name, "data_type": f"TYPE_{kind}", "dims": [str(each) for each in dims], **more}
+    return {"name": name, "data_type": f"TYPE_{kind}", "dims": [str(dimension) for dimension in dims], **more}
 
 
 def step(model: str, inputs: dict[str, str], outputs: dict[str, str]) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def step(model: str, inputs: dict[str, str], outputs: dict[str, str]) -> dict[st
 
 
 SOURCE: dict[str, Any] = {
-    **THERE,
+    **OWN_VARIANT,
     "instance type": "ml.g4dn.4xlarge",
     "instance count": 1,
     "scaled by": set(),
@@ -111,8 +111,8 @@ SOURCE: dict[str, Any] = {
                 "dtype": FLOAT,
                 "output_layout": "HWC",
                 "crop": [299.0, 299.0],
-                "mean": [round(255 * each, 3) for each in (0.485, 0.456, 0.406)],
-                "std": [round(255 * each, 3) for each in (0.229, 0.224, 0.225)],
+                "mean": [round(255 * number, 3) for number in (0.485, 0.456, 0.406)],
+                "std": [round(255 * number, 3) for number in (0.229, 0.224, 0.225)],
             },
         ),
     ],
@@ -149,7 +149,7 @@ SOURCE: dict[str, Any] = {
     "trtexec: workspace": "--workspace=14000",
     "trtexec: others": {"--verbose"},
 }
-DIFFERENT = here("gpu-ensembles") | {
+DIFFERENT = differences("gpu-ensembles") | {
     "image": Different(
         "sagemaker-tritonserver:25.04-py3",
         "25.04 is the newest whose driver g4dn instances are known to get, and engines need an image with Python 3.10"
@@ -171,18 +171,21 @@ DIFFERENT = here("gpu-ensembles") | {
 def pipeline() -> list[tuple[str, Any, dict[str, Any]]]:
     """The operators of the pipeline in order: name, device, and the arguments that its author writes."""
     read = read_pipeline((EXAMPLE / "models/image/dali/1/model.dali").read_bytes())
-    return [(each.name, each.arguments["device"], _written(each.arguments)) for each in read.operators]
+    return [
+        (operator.name, operator.arguments["device"], fill_arguments(operator.arguments))
+        for operator in read.operators
+    ]
 
 
-def _written(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: value for name, value in arguments.items() if name in ARGUMENTS}
+def fill_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: value for name, value in arguments.items() if name in ARGUMENTS}
     return {
-        name: [round(each, 3) for each in value] if isinstance(value, list) else value
-        for name, value in told.items()
+        name: [round(number, 3) for number in value] if isinstance(value, list) else value
+        for name, value in values.items()
     }
 
 
-def renamed(value: Any) -> Any:
+def rename_keys(value: Any) -> Any:
     """The value with the source's name of Inception."""
     return json.loads(json.dumps(value).replace("inception_onnx", "inception_graphdef"))
 
@@ -195,9 +198,9 @@ def ours(environment: str) -> dict[str, Any]:
         for repository, models in MODELS.items()
         for name in models
     }
-    told = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
-    told["models"] = renamed(told["models"])
-    told["pipeline"] = pipeline()
+    report = served(environment, "gpu-ensembles") | trtexec(environment, "gpu-ensembles")
+    report["models"] = rename_keys(report["models"])
+    report["pipeline"] = pipeline()
     inception = configs["inception_onnx"]
-    told["inception"] = (inception["name"], inception.pop("platform"))
-    return told | {f"config: {name}": config for name, config in renamed(configs).items()}
+    report["inception"] = (inception["name"], inception.pop("platform"))
+    return report | {f"config: {name}": config for name, config in rename_keys(configs).items()}

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from tests.support.fleet_folder import ROOT
-from tests.support.sources import THERE, Different, config, here, policies, properties, served
+from tests.support.sources import OWN_VARIANT, Different, config, differences, policies, properties, served
 
 CONFIG = ROOT / "examples/resnet_pt/models/resnet/config.pbtxt"
 PARAMETERS = (
@@ -25,7 +25,7 @@ PARAMETERS = (
 )
 """As the text names them."""
 SOURCE: dict[str, Any] = {
-    **THERE,
+    **OWN_VARIANT,
     "instance type": "ml.g4dn.4xlarge",
     "instance count": 2,  # "at least two instances"
     "scaled by": {"GPUUtilization"},
@@ -51,7 +51,7 @@ SOURCE: dict[str, Any] = {
     "config: parameters": set(PARAMETERS),
     "config: inference mode": "true",
 }
-DIFFERENT = here("resnet-pt") | {
+DIFFERENT = differences("resnet-pt") | {
     "image": Different(
         "sagemaker-tritonserver:25.04-py3", "25.04 is the newest whose driver g4dn instances are known to get"
     ),
@@ -73,28 +73,28 @@ DIFFERENT = here("resnet-pt") | {
 @cache
 def ours(environment: str) -> dict[str, Any]:
     """The shipped endpoint, in the words of SOURCE."""
-    told = config(CONFIG)
-    parameters = told["config: parameters"]
-    told |= {
+    told_config = config(CONFIG)
+    parameters = told_config["config: parameters"]
+    told_config |= {
         "config: parameters": set(parameters),
         "config: inference mode": parameters["INFERENCE_MODE"],
     }
-    return {**served(environment, "resnet-pt"), **_scaling(environment), **told}
+    return {**served(environment, "resnet-pt"), **_scaling(environment), **told_config}
 
 
 def _scaling(environment: str) -> dict[str, Any]:
     (between,) = properties(environment, "resnet-pt", "ScalableTarget")
     (policy,) = policies(environment, "resnet-pt")
     metric = policy["CustomizedMetricSpecification"]
-    told = {
+    report = {
         "fewest": between["MinCapacity"],
         "most": between["MaxCapacity"],
         "target": policy["TargetValue"],
         "namespace": metric["Namespace"],
         "statistic": metric["Statistic"],
         "unit": metric["Unit"],
-        "dimensions": [each["Name"] for each in metric["Dimensions"]],
+        "dimensions": [dimension["Name"] for dimension in metric["Dimensions"]],
         "cooldown in": policy["ScaleInCooldown"],
         "cooldown out": policy["ScaleOutCooldown"],
     }
-    return {f"scaling: {key}": value for key, value in told.items()}
+    return {f"scaling: {key}": value for key, value in report.items()}

@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
-from tests.synth.resources import only
+from tests.synth.resources import only_resource
 from triton_endpoints.access.permissions import PUBLISHED_PREFIXES
 from triton_fleet.builds.engines.artifacts import ENGINES
 from triton_fleet.builds.images.artifacts import IMAGES
@@ -21,15 +21,19 @@ from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.project.project import open_project
 
 FOUNDATION = "triton-fleet-dev"
-ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"
+ACCOUNT, OWN_ARN = "111122223333", "us-east-1:111122223333"
 BUCKET = f"arn:aws:s3:::triton-fleet-dev-{ACCOUNT}-us-east-1"
 GITHUB = "access: {github: {repository: example@1/fleet@23}}\n"
 ISSUER = "token.actions.githubusercontent.com"
 NAMES = {role: f"triton-fleet-dev-us-east-1-{role}" for role in ("deploy", "drift", "promotion")}
-OWN_STACKS = [f"arn:aws:cloudformation:{HERE}:stack/triton-fleet-dev{end}" for end in ("/*", "-*")]
-SPARED = {"StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "dev"}}
+OWN_STACKS = [f"arn:aws:cloudformation:{OWN_ARN}:stack/triton-fleet-dev{end}" for end in ("/*", "-*")]
+SPARED_CONDITION = {"StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "dev"}}
 ENDPOINT_STATEMENTS = {
-    f"See{kind}s": (f"sagemaker:Describe{kind}", f"arn:aws:sagemaker:{HERE}:{resource}/*", SPARED)
+    f"See{kind}s": (
+        f"sagemaker:Describe{kind}",
+        f"arn:aws:sagemaker:{OWN_ARN}:{resource}/*",
+        SPARED_CONDITION,
+    )
     for kind, resource in (
         ("Endpoint", "endpoint"),
         ("EndpointConfig", "endpoint-config"),
@@ -38,39 +42,40 @@ ENDPOINT_STATEMENTS = {
 }
 LIST = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"]
 BUILD_LOGS = [
-    f"arn:aws:logs:{HERE}:log-group:/triton-fleet/dev/{name}:log-stream:*" for name in ("engines", "images")
+    f"arn:aws:logs:{OWN_ARN}:log-group:/triton-fleet/dev/{name}:log-stream:*"
+    for name in ("engines", "images")
 ]
 SEARCH = f"arn:aws:iam::{ACCOUNT}:role/search"
 
 
 @pytest.fixture
-def made(folder: FleetFolder, request: pytest.FixtureRequest) -> Template:
+def access_template(folder: FleetFolder, request: pytest.FixtureRequest) -> Template:
     """Foundation with the access that a test asks for."""
     folder.environment(getattr(request, "param", GITHUB))
     return templates(folder)[FOUNDATION]
 
 
-def trusts(made: Template) -> dict[str, list[dict[str, Any]]]:
+def trusts(template: Template) -> dict[str, list[dict[str, Any]]]:
     """The trust statements of roles that have a name, by that."""
-    roles = [each["Properties"] for each in made.find_resources("AWS::IAM::Role").values()]
+    roles = [resource["Properties"] for resource in template.find_resources("AWS::IAM::Role").values()]
     return {
-        each["RoleName"]: each["AssumeRolePolicyDocument"]["Statement"]
-        for each in roles
-        if "RoleName" in each
+        role["RoleName"]: role["AssumeRolePolicyDocument"]["Statement"]
+        for role in roles
+        if "RoleName" in role
     }
 
 
-def granted(made: Template, role: str) -> dict[str, tuple[Any, ...]]:
-    """What a role may do: action, resource and condition by statement."""
-    roles = made.find_resources("AWS::IAM::Role")
-    (id,) = [id for id, each in roles.items() if each["Properties"].get("RoleName") == NAMES[role]]
+def role_statements(template: Template, role: str) -> dict[str, tuple[Any, ...]]:
+    """Permissions of a role: action, resource and condition by statement."""
+    roles = template.find_resources("AWS::IAM::Role")
+    (id,) = [id for id, entry in roles.items() if entry["Properties"].get("RoleName") == NAMES[role]]
     (policy,) = [
-        each["Properties"]["PolicyDocument"]["Statement"]
-        for each in made.find_resources("AWS::IAM::Policy").values()
-        if each["Properties"]["Roles"] == [{"Ref": id}]
+        resource["Properties"]["PolicyDocument"]["Statement"]
+        for resource in template.find_resources("AWS::IAM::Policy").values()
+        if resource["Properties"]["Roles"] == [{"Ref": id}]
     ]
     keys = ("Action", "Resource", "Condition")
-    return {each["Sid"]: tuple(each[key] for key in keys if key in each) for each in policy}
+    return {entry["Sid"]: tuple(entry[key] for key in keys if key in entry) for entry in policy}
 
 
 def trust(provider: Any, issuer: str, subject: Any) -> dict[str, Any]:
@@ -88,18 +93,20 @@ class TestTrust:
         assert "WebIdentity" not in foundation
         assert "OIDCProvider" not in foundation
 
-    def test_jobs_are_trusted_by_repository_with_environment_or_default_branch(self, made: Template) -> None:
-        ((provider, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
+    def test_jobs_are_trusted_by_repository_with_environment_or_default_branch(
+        self, access_template: Template
+    ) -> None:
+        ((provider, resource),) = access_template.find_resources("AWS::IAM::OIDCProvider").items()
         url, audience = f"https://{ISSUER}", ["sts.amazonaws.com"]
         assert resource["Properties"].items() >= {"Url": url, "ClientIdList": audience}.items()
         arn = {"Fn::GetAtt": [provider, "Arn"]}
-        assert trusts(made) == {
+        assert trusts(access_template) == {
             NAMES["deploy"]: [trust(arn, ISSUER, "repo:example@1/fleet@23:environment:dev")],
             NAMES["drift"]: [trust(arn, ISSUER, "repo:example@1/fleet@23:ref:refs/heads/main")],
         }
 
     @pytest.mark.parametrize(
-        "made",
+        "access_template",
         [
             f"""\
             access:
@@ -114,17 +121,19 @@ class TestTrust:
         ],
         indirect=True,
     )
-    def test_a_file_names_another_environment_branch_provider_and_host(self, made: Template) -> None:
-        given = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
-        ((gitlab, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
+    def test_a_file_names_another_environment_branch_provider_and_host(
+        self, access_template: Template
+    ) -> None:
+        given_text = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
+        ((gitlab, resource),) = access_template.find_resources("AWS::IAM::OIDCProvider").items()
         assert resource["Properties"]["Url"] == "https://gitlab.com"
         arn, repository = {"Fn::GetAtt": [gitlab, "Arn"]}, "repo:example@1/fleet@23"
         branch = trust(arn, "gitlab.com", "project_path:example/ml/fleet:ref_type:branch:ref:main")
-        promoting = [f"{repository}:environment:{each}" for each in ("staging", "prod")]
-        assert trusts(made) == {
-            NAMES["deploy"]: [trust(given, ISSUER, f"{repository}:environment:development"), branch],
-            NAMES["drift"]: [trust(given, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
-            NAMES["promotion"]: [trust(given, ISSUER, promoting)],
+        lines = [f"{repository}:environment:{text}" for text in ("staging", "prod")]
+        assert trusts(access_template) == {
+            NAMES["deploy"]: [trust(given_text, ISSUER, f"{repository}:environment:development"), branch],
+            NAMES["drift"]: [trust(given_text, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
+            NAMES["promotion"]: [trust(given_text, ISSUER, lines)],
         }
 
     def test_the_boundary_of_the_environment_is_on_every_role(self, folder: FleetFolder) -> None:
@@ -133,7 +142,7 @@ class TestTrust:
         folder.spec(f"access: {{invokers: ['{SEARCH}']}}\n")
         for template in templates(folder).values():
             roles = template.find_resources("AWS::IAM::Role").values()
-            assert {each["Properties"].get("PermissionsBoundary") for each in roles} == {boundary}
+            assert {role["Properties"].get("PermissionsBoundary") for role in roles} == {boundary}
 
     def test_in_china_a_token_is_made_for_sts_there(self, folder: FleetFolder) -> None:
         text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: cn-north-1\n{GITHUB}'
@@ -142,18 +151,20 @@ class TestTrust:
         (folder.root / "model_specs/sentences.yaml").unlink(missing_ok=True)
         app = App()
         add_fleet(app, resolve_project(open_project(folder.root, "dev")))
-        provider = only(Template.from_json(app.synth().stacks[0].template), "AWS::IAM::OIDCProvider")
+        provider = only_resource(Template.from_json(app.synth().stacks[0].template), "AWS::IAM::OIDCProvider")
         assert provider["Properties"]["ClientIdList"] == ["sts.amazonaws.com.cn"]
 
 
 class TestPermissions:
-    def test_the_role_that_deploys_acts_as_the_cdk_and_publishes_and_no_more(self, made: Template) -> None:
-        found = granted(made, "deploy")
-        iam, ecr = f"arn:aws:iam::{ACCOUNT}:role", f"arn:aws:ecr:{HERE}:repository/triton-fleet-dev"
-        (read, (own, *releases)) = found.pop("ReadImages")
+    def test_the_role_that_deploys_acts_as_the_cdk_and_publishes_and_no_more(
+        self, access_template: Template
+    ) -> None:
+        values = role_statements(access_template, "deploy")
+        iam, ecr = f"arn:aws:iam::{ACCOUNT}:role", f"arn:aws:ecr:{OWN_ARN}:repository/triton-fleet-dev"
+        (read, (own, *releases)) = values.pop("ReadImages")
         assert (read, own) == ("ecr:BatchGetImage", ecr)
-        assert {each.rpartition(":")[2] for each in releases} == {"repository/sagemaker-tritonserver"}
-        assert found == {
+        assert {release.rpartition(":")[2] for release in releases} == {"repository/sagemaker-tritonserver"}
+        assert values == {
             "ActAsCdk": (
                 "sts:AssumeRole",
                 [
@@ -164,8 +175,8 @@ class TestPermissions:
             "ReadParameters": (
                 "ssm:GetParameter",
                 [
-                    f"arn:aws:ssm:{HERE}:parameter/cdk-bootstrap/hnb659fds/version",
-                    f"arn:aws:ssm:{HERE}:parameter/triton-fleet/dev/engine-job-role",
+                    f"arn:aws:ssm:{OWN_ARN}:parameter/cdk-bootstrap/hnb659fds/version",
+                    f"arn:aws:ssm:{OWN_ARN}:parameter/triton-fleet/dev/engine-job-role",
                 ],
             ),
             "SeeStacks": (
@@ -175,7 +186,7 @@ class TestPermissions:
                     "cloudformation:DescribeStacks",
                     "cloudformation:GetTemplate",
                 ],
-                [*OWN_STACKS, f"arn:aws:cloudformation:{HERE}:stack/CDKToolkit/*"],
+                [*OWN_STACKS, f"arn:aws:cloudformation:{OWN_ARN}:stack/CDKToolkit/*"],
             ),
             "RepairStacks": (
                 ["cloudformation:ContinueUpdateRollback", "cloudformation:UpdateTerminationProtection"],
@@ -189,7 +200,7 @@ class TestPermissions:
             ),
             "EndAttempts": (
                 "s3:DeleteObject",
-                [f"{BUCKET}/{each}/*" for each in ("archives", "engines", "images")],
+                [f"{BUCKET}/{text}/*" for text in ("archives", "engines", "images")],
             ),
             "ReadUploads": ("s3:GetObject", f"{BUCKET}/uploads/*"),
             "RecordOwners": ("s3:PutObject", f"{BUCKET}/{OWNERS}*"),
@@ -197,7 +208,7 @@ class TestPermissions:
             "Build": (
                 ["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
                 [
-                    f"arn:aws:codebuild:{HERE}:project/triton-fleet-dev-{name}"
+                    f"arn:aws:codebuild:{OWN_ARN}:project/triton-fleet-dev-{name}"
                     for name in ("engines-job", "images")
                 ],
             ),
@@ -217,9 +228,11 @@ class TestPermissions:
     def test_what_is_published_is_in_these_prefixes_and_captured_calls_are_not(self) -> None:
         assert PUBLISHED_PREFIXES == (ARCHIVES, ENDPOINTS, ENGINES, IMAGES, RELEASES)
 
-    def test_the_role_that_looks_for_drift_reads_no_archive_no_call_and_no_log(self, made: Template) -> None:
+    def test_the_role_that_looks_for_drift_reads_no_archive_no_call_and_no_log(
+        self, access_template: Template
+    ) -> None:
         read = {type: list(actions) for type, actions in detected_types().items()}
-        assert granted(made, "drift") == {
+        assert role_statements(access_template, "drift") == {
             "ListStacks": (
                 ["cloudformation:DescribeStackDriftDetectionStatus", "cloudformation:DescribeStacks"],
                 "*",
@@ -247,31 +260,33 @@ class TestPermissions:
             "SeeDashboards": ("cloudwatch:GetDashboard", f"arn:aws:cloudwatch::{ACCOUNT}:dashboard/*"),
             "ReadParameters": (
                 "ssm:GetParameter",
-                f"arn:aws:ssm:{HERE}:parameter/triton-fleet/dev/alarm-topic/*",
+                f"arn:aws:ssm:{OWN_ARN}:parameter/triton-fleet/dev/alarm-topic/*",
             ),
             "SeeRoles": (
                 ["iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"],
                 f"arn:aws:iam::{ACCOUNT}:role/triton-fleet-dev-*",
             ),
-            "SeeRules": (read["AWS::Events::Rule"], f"arn:aws:events:{HERE}:rule/triton-fleet-dev-*"),
+            "SeeRules": (read["AWS::Events::Rule"], f"arn:aws:events:{OWN_ARN}:rule/triton-fleet-dev-*"),
             "SeeFunctions": (
                 read["AWS::Lambda::Function"],
-                f"arn:aws:lambda:{HERE}:function:triton-fleet-dev-*",
+                f"arn:aws:lambda:{OWN_ARN}:function:triton-fleet-dev-*",
             ),
-            "SeeLogGroups": (read["AWS::Logs::LogGroup"], f"arn:aws:logs:{HERE}:log-group:*"),
+            "SeeLogGroups": (read["AWS::Logs::LogGroup"], f"arn:aws:logs:{OWN_ARN}:log-group:*"),
             "SeeBuckets": (read["AWS::S3::Bucket"], "arn:aws:s3:::triton-fleet-dev-*"),
-            "SeeTopics": (read["AWS::SNS::Topic"], f"arn:aws:sns:{HERE}:triton-fleet-dev-*"),
+            "SeeTopics": (read["AWS::SNS::Topic"], f"arn:aws:sns:{OWN_ARN}:triton-fleet-dev-*"),
         }
 
-    @pytest.mark.parametrize("made", [GITHUB.replace("@23}", "@23, promotes_to: [prod]}")], indirect=True)
-    def test_a_promotion_reads_what_is_published_and_what_runs(self, made: Template) -> None:
-        assert granted(made, "promotion") == {
+    @pytest.mark.parametrize(
+        "access_template", [GITHUB.replace("@23}", "@23, promotes_to: [prod]}")], indirect=True
+    )
+    def test_a_promotion_reads_what_is_published_and_what_runs(self, access_template: Template) -> None:
+        assert role_statements(access_template, "promotion") == {
             **ENDPOINT_STATEMENTS,
             "ListArtifacts": ("s3:ListBucket", BUCKET),
             "ReadArtifacts": ("s3:GetObject", [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED_PREFIXES]),
             "ReadImages": (
                 ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-                f"arn:aws:ecr:{HERE}:repository/triton-fleet-dev",
+                f"arn:aws:ecr:{OWN_ARN}:repository/triton-fleet-dev",
             ),
         }
 
@@ -279,9 +294,10 @@ class TestPermissions:
         folder.environment(GITHUB)
         app = App(context={"@aws-cdk/core:bootstrapQualifier": "mlfleet"})
         add_fleet(app, resolve_project(open_project(folder.root, "dev")))
-        (foundation,) = [each for each in app.synth().stacks if each.stack_name == FOUNDATION]
-        found = granted(Template.from_json(foundation.template), "deploy")
+        (foundation,) = [stack for stack in app.synth().stacks if stack.stack_name == FOUNDATION]
+        values = role_statements(Template.from_json(foundation.template), "deploy")
         assert (
-            f"arn:aws:iam::{ACCOUNT}:role/cdk-mlfleet-deploy-role-{ACCOUNT}-us-east-1" in found["ActAsCdk"][1]
+            f"arn:aws:iam::{ACCOUNT}:role/cdk-mlfleet-deploy-role-{ACCOUNT}-us-east-1"
+            in values["ActAsCdk"][1]
         )
-        assert f"arn:aws:ssm:{HERE}:parameter/cdk-bootstrap/mlfleet/version" in found["ReadParameters"][1]
+        assert f"arn:aws:ssm:{OWN_ARN}:parameter/cdk-bootstrap/mlfleet/version" in values["ReadParameters"][1]

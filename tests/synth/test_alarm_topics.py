@@ -11,7 +11,7 @@ from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import notified_topics
 
-NOTIFIED = """\
+NOTIFICATIONS = """\
 notifications:
   warning: [team@example.com]
   critical:
@@ -23,18 +23,22 @@ notifications:
 
 @pytest.fixture
 def foundation(folder: FleetFolder) -> Template:
-    folder.environment(NOTIFIED)
+    folder.environment(NOTIFICATIONS)
     return templates(folder)["triton-fleet-dev"]
 
 
 def properties(template: Template, kind: str) -> list[dict[str, Any]]:
-    return [each["Properties"] for each in template.find_resources(kind).values()]
+    return [resource["Properties"] for resource in template.find_resources(kind).values()]
 
 
 def topics(template: Template) -> dict[str, str]:
     """The logical ids of topics by the parameters that name them."""
     parameters = properties(template, "AWS::SSM::Parameter")
-    return {each["Name"]: each["Value"]["Ref"] for each in parameters if "alarm-topic" in each["Name"]}
+    return {
+        parameter["Name"]: parameter["Value"]["Ref"]
+        for parameter in parameters
+        if "alarm-topic" in parameter["Name"]
+    }
 
 
 def test_each_severity_has_a_topic_without_a_name_of_ours(foundation: Template) -> None:
@@ -43,7 +47,7 @@ def test_each_severity_has_a_topic_without_a_name_of_ours(foundation: Template) 
         "/triton-fleet/dev/alarm-topic/critical",
     }
     assert set(topics(foundation).values()) == set(foundation.find_resources("AWS::SNS::Topic"))
-    assert all("TopicName" not in each for each in properties(foundation, "AWS::SNS::Topic"))
+    assert all("TopicName" not in entry for entry in properties(foundation, "AWS::SNS::Topic"))
 
 
 def test_alarms_of_the_account_may_publish_and_nobody_without_tls(foundation: Template) -> None:
@@ -52,7 +56,11 @@ def test_alarms_of_the_account_may_publish_and_nobody_without_tls(foundation: Te
     for policy in policies:
         (topic,) = policy["Topics"]
         # What EventBridge may is in test_engine_build.py.
-        assert [each for each in policy["PolicyDocument"]["Statement"] if "Engine" not in each["Sid"]] == [
+        assert [
+            statement
+            for statement in policy["PolicyDocument"]["Statement"]
+            if "Engine" not in statement["Sid"]
+        ] == [
             {
                 "Sid": "PublishAlarms",
                 "Effect": "Allow",
@@ -77,11 +85,11 @@ def test_alarms_of_the_account_may_publish_and_nobody_without_tls(foundation: Te
 
 def test_whom_the_environment_names_is_subscribed(foundation: Template) -> None:
     by_topic = {id: name.rsplit("/", 1)[1] for name, id in topics(foundation).items()}
-    found = {
-        (by_topic[each["TopicArn"]["Ref"]], each["Protocol"], each["Endpoint"])
-        for each in properties(foundation, "AWS::SNS::Subscription")
+    rows = {
+        (by_topic[entry["TopicArn"]["Ref"]], entry["Protocol"], entry["Endpoint"])
+        for entry in properties(foundation, "AWS::SNS::Subscription")
     }
-    assert found == {
+    assert rows == {
         ("warning", "email", "team@example.com"),
         ("critical", "email", "oncall@example.com"),
         ("critical", "sqs", "arn:aws:sqs:us-east-1:111122223333:pages"),
@@ -90,29 +98,31 @@ def test_whom_the_environment_names_is_subscribed(foundation: Template) -> None:
 
 
 def test_an_environment_that_names_nobody_has_topics_all_the_same(folder: FleetFolder) -> None:
-    made = templates(folder)["triton-fleet-dev"]
-    made.resource_count_is("AWS::SNS::Topic", 2)
-    made.resource_count_is("AWS::SNS::Subscription", 0)
+    template = templates(folder)["triton-fleet-dev"]
+    template.resource_count_is("AWS::SNS::Topic", 2)
+    template.resource_count_is("AWS::SNS::Subscription", 0)
 
 
-OWNED = f"""{NOTIFIED}  owners:
+OWNED_TOPICS = f"""{NOTIFICATIONS}  owners:
     search: {{critical: [search@example.com]}}
 """
 
 
 class TestOwners:
     def test_an_owner_with_notifications_has_topics_of_its_own(self, folder: FleetFolder) -> None:
-        folder.environment(OWNED)
-        made = templates(folder)["triton-fleet-dev"]
+        folder.environment(OWNED_TOPICS)
+        template = templates(folder)["triton-fleet-dev"]
         assert {
             "/triton-fleet/dev/alarm-topic/search/warning",
             "/triton-fleet/dev/alarm-topic/search/critical",
-        } < set(topics(made))
-        own = topics(made)["/triton-fleet/dev/alarm-topic/search/critical"]
-        subscribed = [
-            each for each in properties(made, "AWS::SNS::Subscription") if each["TopicArn"]["Ref"] == own
+        } < set(topics(template))
+        own = topics(template)["/triton-fleet/dev/alarm-topic/search/critical"]
+        entries = [
+            entry
+            for entry in properties(template, "AWS::SNS::Subscription")
+            if entry["TopicArn"]["Ref"] == own
         ]
-        assert [each["Endpoint"] for each in subscribed] == ["search@example.com"]
+        assert [entry["Endpoint"] for entry in entries] == ["search@example.com"]
 
     @pytest.mark.parametrize(
         ("owner", "topic"),
@@ -125,24 +135,28 @@ class TestOwners:
     def test_alarms_notify_the_owner_that_the_environment_names_else_everybody(
         self, folder: FleetFolder, owner: str | None, topic: str
     ) -> None:
-        folder.environment(OWNED)
+        folder.environment(OWNED_TOPICS)
         folder.spec("" if owner is None else f"owner: {{team: {owner}}}\n")
-        made = templates(folder)["triton-fleet-dev-sentences"]
-        alarms = properties(made, "AWS::CloudWatch::Alarm")
-        critical = [each for each in alarms if notified_topics(made.to_json(), each)[0].endswith(topic)]
+        template = templates(folder)["triton-fleet-dev-sentences"]
+        alarms = properties(template, "AWS::CloudWatch::Alarm")
+        critical = [
+            alarm for alarm in alarms if notified_topics(template.to_json(), alarm)[0].endswith(topic)
+        ]
         assert critical
-        assert all(each["AlarmActions"] == each["OKActions"] for each in critical)
+        assert all(entry["AlarmActions"] == entry["OKActions"] for entry in critical)
 
     def test_a_subscriber_of_another_account_is_told_at_its_line(self, folder: FleetFolder) -> None:
         folder.environment(
             "notifications:\n  owners:\n    search:\n      critical: ['arn:aws:sqs:us-east-1:999999999999:x']\n"
         )
-        assert folder.said()[0].startswith("dev.yaml:7 FL112 `notifications.owners.search.critical[0]`")
+        assert folder.finding_lines()[0].startswith(
+            "dev.yaml:7 FL112 `notifications.owners.search.critical[0]`"
+        )
 
 
 def test_an_owner_and_its_contact_become_tags_of_the_stack(folder: FleetFolder) -> None:
     folder.spec("owner: {team: search, contact: search@example.com}\n")
     model = properties(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")[0]
-    tags = {each["Key"]: each["Value"] for each in model["Tags"]}
+    tags = {tag["Key"]: tag["Value"] for tag in model["Tags"]}
     assert tags["triton-fleet:owner"] == "search"
     assert tags["triton-fleet:contact"] == "search@example.com"

@@ -70,14 +70,14 @@ OF_SEVERAL_MODELS = {
     "LoadingWaitWarning": ("ModelLoadingWaitTime", "Average", 2_000_000, None),
     "CacheHitsWarning": ("ModelCacheHit", "Average", 0.8, 20),
 }
-ALL = {
+METRICS_BY_KIND = {
     "gpu": OF_CALLS | OF_HOSTS | OF_GPUS,
     "cpu": OF_CALLS | OF_HOSTS,
     "multi-model": OF_CALLS | OF_HOSTS | OF_GPUS | OF_SEVERAL_MODELS,
 }
 
 
-def synthesised(folder: FleetFolder, keys: str = "", base: str = SPEC) -> Template:
+def synth_alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> Template:
     folder.spec(keys, base=base)
     app = App()
     EndpointStack(app, endpoint=folder.resolve())
@@ -86,38 +86,41 @@ def synthesised(folder: FleetFolder, keys: str = "", base: str = SPEC) -> Templa
 
 def alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, dict[str, Any]]:
     """The operators' alarms by key and severity; a rollout's have names of their own."""
-    return alarms_of(synthesised(folder, keys, base))
+    return alarms_of(synth_alarms(folder, keys, base))
 
 
 def alarms_of(template: Template) -> dict[str, dict[str, Any]]:
-    found = template.find_resources("AWS::CloudWatch::Alarm").items()
+    resources = template.find_resources("AWS::CloudWatch::Alarm").items()
     return {
         id.removeprefix("Alarms")[:-8]: alarm["Properties"]
-        for id, alarm in found
+        for id, alarm in resources
         if "AlarmName" not in alarm["Properties"]
     }
 
 
-def measured(alarm: dict[str, Any]) -> tuple[Any, ...]:
+def alarm_measure(alarm: dict[str, Any]) -> tuple[Any, ...]:
     """As the tables above have it."""
     if "Metrics" not in alarm:
         statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
         return alarm["MetricName"], statistic, alarm["Threshold"], None
-    shown, *hidden = alarm["Metrics"]
-    assert [shown["ReturnData"], *(each["ReturnData"] for each in hidden)] == [True, *(False for _ in hidden)]
-    if not hidden:
-        return shown["Expression"], None, alarm["Threshold"], None
-    calls, value = (each["MetricStat"] for each in hidden)
+    metric, *hidden_metrics = alarm["Metrics"]
+    assert [metric["ReturnData"], *(metric["ReturnData"] for metric in hidden_metrics)] == [
+        True,
+        *(False for _ in hidden_metrics),
+    ]
+    if not hidden_metrics:
+        return metric["Expression"], None, alarm["Threshold"], None
+    calls, value = (metric["MetricStat"] for metric in hidden_metrics)
     assert (calls["Metric"], calls["Stat"]) == (value["Metric"], "SampleCount")
-    gate = int(shown["Expression"].removeprefix("IF(calls >= ").removesuffix(", value)"))
+    gate = int(metric["Expression"].removeprefix("IF(calls >= ").removesuffix(", value)"))
     return value["Metric"]["MetricName"], value["Stat"], alarm["Threshold"], gate
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_alarms_of_a_kind_are_on_metrics_that_it_has(folder: FleetFolder, kind: str) -> None:
     base, keys = KINDS[kind]
-    found = alarms(folder, keys, base)
-    assert {name: measured(alarm) for name, alarm in found.items()} == ALL[kind]
+    actual_alarms = alarms(folder, keys, base)
+    assert {name: alarm_measure(alarm) for name, alarm in actual_alarms.items()} == METRICS_BY_KIND[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,12 +143,12 @@ def test_a_spec_that_says_nothing_has_those_that_are_right_for_everybody(
 
 
 def test_a_default_is_switched_off_by_null(folder: FleetFolder) -> None:
-    found = alarms(folder, "alarms: {disk: null, errors: {critical: 5%}}\n")
-    assert set(found) == {"ErrorsCritical", "MemoryWarning"}
+    actual_alarms = alarms(folder, "alarms: {disk: null, errors: {critical: 5%}}\n")
+    assert set(actual_alarms) == {"ErrorsCritical", "MemoryWarning"}
 
 
 def test_an_alarm_tells_its_severitys_topic_when_it_rings_and_when_it_ends(folder: FleetFolder) -> None:
-    template = synthesised(folder)
+    template = synth_alarms(folder)
     for name, alarm in alarms_of(template).items():
         severity = "critical" if name.endswith("Critical") else "warning"
         assert notified_topics(template.to_json(), alarm) == [f"/triton-fleet/dev/alarm-topic/{severity}"]
@@ -158,33 +161,35 @@ def test_all_alarms_of_both_severities_name_two_topics_and_have_no_dynamic_refer
     """CloudFormation accepts 60 dynamic references in a template; each of these alarms has two actions."""
     base, keys = KINDS["multi-model"]
     scaling, *_ = keys.splitlines()
-    template = synthesised(folder, f"{scaling}\nalarms: {{{BOTH_SEVERITIES}}}\n", base)
+    template = synth_alarms(folder, f"{scaling}\nalarms: {{{BOTH_SEVERITIES}}}\n", base)
     assert len(alarms_of(template)) == 2 * len(RECORDS) == 34
     assert DYNAMIC not in json.dumps(template.to_json())
-    named = [each for each in template.to_json()["Parameters"] if each.startswith("Alarms")]
-    assert len(named) == 2
+    named_parameters = [
+        parameter for parameter in template.to_json()["Parameters"] if parameter.startswith("Alarms")
+    ]
+    assert len(named_parameters) == 2
 
 
 def test_the_cdk_cli_deploys_no_stack_again_for_its_topics(folder: FleetFolder) -> None:
     """It would for each parameter of the parameter store without this mark in its description."""
-    parameters = synthesised(folder).to_json()["Parameters"].values()
-    assert all("[cdk:skip]" in each["Description"] for each in parameters)
+    parameters = synth_alarms(folder).to_json()["Parameters"].values()
+    assert all("[cdk:skip]" in parameter["Description"] for parameter in parameters)
 
 
 def test_another_owner_has_other_parameters_as_the_cdk_cli_keeps_the_values_of_those_that_exist(
     folder: FleetFolder,
 ) -> None:
     folder.environment("notifications: {owners: {search: {critical: [search@example.com]}}}\n")
-    nobodys, owned = (
-        synthesised(folder, keys).to_json()["Parameters"] for keys in ("", "owner: {team: search}\n")
+    nobodys, parameters = (
+        synth_alarms(folder, keys).to_json()["Parameters"] for keys in ("", "owner: {team: search}\n")
     )
-    assert nobodys.keys() & owned.keys() == {"BootstrapVersion"}
+    assert nobodys.keys() & parameters.keys() == {"BootstrapVersion"}
 
 
 def test_a_floor_rings_below_and_a_ceiling_above(folder: FleetFolder) -> None:
     base, keys = KINDS["multi-model"]
-    found = alarms(folder, keys, base)
-    operators = {name: alarm["ComparisonOperator"] for name, alarm in found.items()}
+    actual_alarms = alarms(folder, keys, base)
+    operators = {name: alarm["ComparisonOperator"] for name, alarm in actual_alarms.items()}
     assert operators.pop("CacheHitsWarning") == "LessThanThreshold"
     assert operators.pop("AtCapacityWarning") == "GreaterThanOrEqualToThreshold"
     assert set(operators.values()) == {"GreaterThanThreshold"}
@@ -198,24 +203,26 @@ def test_one_of_ten_minutes_may_be_late_when_capacity_is_used_up(folder: FleetFo
 
 def test_percent_of_one_gpu_is_deployed_as_of_all(folder: FleetFolder) -> None:
     base = SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge")
-    found = alarms(folder, "alarms: {gpu_utilization: 90%, gpu_memory: 95%, cpu_utilization: 50%}\n", base)
-    assert found["GpuUtilizationWarning"]["Threshold"] == 4 * 90
-    assert found["GpuMemoryWarning"]["Threshold"] == 4 * 95
-    assert found["CpuUtilizationWarning"]["Threshold"] == 48 * 50
-    assert found["MemoryWarning"]["Threshold"] == 90
+    actual_alarms = alarms(
+        folder, "alarms: {gpu_utilization: 90%, gpu_memory: 95%, cpu_utilization: 50%}\n", base
+    )
+    assert actual_alarms["GpuUtilizationWarning"]["Threshold"] == 4 * 90
+    assert actual_alarms["GpuMemoryWarning"]["Threshold"] == 4 * 95
+    assert actual_alarms["CpuUtilizationWarning"]["Threshold"] == 48 * 50
+    assert actual_alarms["MemoryWarning"]["Threshold"] == 90
 
 
 @pytest.mark.parametrize(("calls", "gate"), [(0, None), (1, None), (2, 2), (100, 100)])
 def test_the_gate_is_as_the_spec_says(folder: FleetFolder, calls: int, gate: int | None) -> None:
-    found = alarms(folder, f"alarms: {{latency_p99: 200ms, calls: {calls}}}\n")
-    assert measured(found["LatencyP99Warning"])[3] == gate
-    assert measured(found["ErrorsCritical"])[3] == gate
-    assert measured(found["DiskWarning"])[3] is None
+    actual_alarms = alarms(folder, f"alarms: {{latency_p99: 200ms, calls: {calls}}}\n")
+    assert alarm_measure(actual_alarms["LatencyP99Warning"])[3] == gate
+    assert alarm_measure(actual_alarms["ErrorsCritical"])[3] == gate
+    assert alarm_measure(actual_alarms["DiskWarning"])[3] is None
 
 
 def test_quiet_minutes_are_no_breach_and_silent_instances_are_not_well(folder: FleetFolder) -> None:
-    missing = {name: alarm["TreatMissingData"] for name, alarm in alarms(folder).items()}
-    assert missing == {
+    missing_missing_data = {name: alarm["TreatMissingData"] for name, alarm in alarms(folder).items()}
+    assert missing_missing_data == {
         "ErrorsWarning": "notBreaching",
         "ErrorsCritical": "notBreaching",
         "MemoryWarning": "missing",
@@ -225,7 +232,7 @@ def test_quiet_minutes_are_no_breach_and_silent_instances_are_not_well(folder: F
 
 def test_no_alarm_waits_for_the_endpoint(folder: FleetFolder) -> None:
     base, keys = KINDS["gpu"]
-    template = synthesised(folder, keys, base)
+    template = synth_alarms(folder, keys, base)
     resources = template.to_json()["Resources"]
     for alarm in alarms_of(template).values():
         assert resources.keys().isdisjoint(references(alarm))

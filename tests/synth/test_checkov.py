@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import ROOT
-from tests.synth.shipped_specs import ENVIRONMENTS, shipped
+from tests.synth.shipped_specs import ENVIRONMENTS, shipped_spec
 from tests.synth.stack_kinds import stack_kinds
 from triton_endpoints.acknowledgements import CHECKOV, Checkov
 
@@ -35,7 +35,7 @@ OPEN = {
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedCheck:
     check: str
     resource: str
     stack: str
@@ -44,8 +44,8 @@ class Failed:
         return self.check == by.check and re.fullmatch(by.form, self.resource) is not None
 
 
-def failed(templates: dict[str, Any], folder: Path) -> set[Failed]:
-    """What checkov finds in templates, without a word to Prisma Cloud."""
+def failed_checks(templates: dict[str, Any], folder: Path) -> set[FailedCheck]:
+    """Findings of checkov in templates, without a word to Prisma Cloud."""
     folder.mkdir()
     for stack, template in templates.items():
         (folder / f"{stack}.json").write_text(json.dumps(template))
@@ -60,32 +60,34 @@ def failed(templates: dict[str, Any], folder: Path) -> set[Failed]:
         check=False,
     )
     assert run.returncode in (0, 1), run.stderr
-    said = json.loads(run.stdout)
-    assert said["summary"]["parsing_errors"] == 0
-    assert said["summary"]["resource_count"] > 0
+    document = json.loads(run.stdout)
+    assert document["summary"]["parsing_errors"] == 0
+    assert document["summary"]["resource_count"] > 0
     return {
-        Failed(check=each["check_id"], resource=each["resource"], stack=Path(each["file_path"]).stem)
-        for each in said["results"]["failed_checks"]
+        FailedCheck(check=check["check_id"], resource=check["resource"], stack=Path(check["file_path"]).stem)
+        for check in document["results"]["failed_checks"]
     }
 
 
 @pytest.fixture(scope="module")
-def findings(tmp_path_factory: pytest.TempPathFactory) -> set[Failed]:
+def findings(tmp_path_factory: pytest.TempPathFactory) -> set[FailedCheck]:
     """One process for all templates: it takes seconds to start. One of the stacks is not ours, and is open."""
-    made = {stack: each for environment in ENVIRONMENTS for stack, each in shipped(environment).items()}
-    templates = {**made, **stack_kinds(), "open": {"Resources": {"Open": OPEN}}}
-    return failed(templates, tmp_path_factory.mktemp("checkov") / "in")
+    environments = {
+        stack: value for environment in ENVIRONMENTS for stack, value in shipped_spec(environment).items()
+    }
+    templates = {**environments, **stack_kinds(), "open": {"Resources": {"Open": OPEN}}}
+    return failed_checks(templates, tmp_path_factory.mktemp("checkov") / "in")
 
 
 def test_what_it_finds_and_nobody_reasoned_about_is_nothing_but_what_was_left_open(
-    findings: set[Failed],
+    findings: set[FailedCheck],
 ) -> None:
-    unreasoned = {found for found in findings if not any(found.is_meant(by) for by in CHECKOV)}
-    assert unreasoned == {Failed("CKV_AWS_24", "AWS::EC2::SecurityGroup.Open", "open")}
+    unreasoned_findings = {finding for finding in findings if not any(finding.is_meant(by) for by in CHECKOV)}
+    assert unreasoned_findings == {FailedCheck("CKV_AWS_24", "AWS::EC2::SecurityGroup.Open", "open")}
 
 
-def test_each_reason_has_a_finding(findings: set[Failed]) -> None:
-    assert [by for by in CHECKOV if not any(found.is_meant(by) for found in findings)] == []
+def test_each_reason_has_a_finding(findings: set[FailedCheck]) -> None:
+    assert [by for by in CHECKOV if not any(finding.is_meant(by) for finding in findings)] == []
 
 
 def test_nothing_is_reasoned_about_twice() -> None:

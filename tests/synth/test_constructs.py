@@ -1,4 +1,4 @@
-"""What each construct promises, read off the template."""
+"""Promises of each construct, read off the template."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aws_cdk.assertions import Match, Template
 
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
-from tests.synth.resources import BUCKET, SCALED, only, statements
+from tests.synth.resources import BUCKET, SCALING_KEYS, only_resource, statements
 from triton_fleet.context.machines import OWN_MODEL
 
 
@@ -32,8 +32,8 @@ class TestArtifactBucket:
         )
 
     def test_it_outlives_its_stack_but_not_a_first_deploy_that_failed(self, template: Synth) -> None:
-        kept = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
-        template("", "triton-fleet-dev").all_resources("AWS::S3::Bucket", kept)
+        kept_value = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
+        template("", "triton-fleet-dev").all_resources("AWS::S3::Bucket", kept_value)
 
     def test_it_refuses_all_access_without_tls(self, template: Synth) -> None:
         template("", "triton-fleet-dev").has_resource_properties(
@@ -66,25 +66,33 @@ class TestArtifactBucket:
         self, folder: FleetFolder
     ) -> None:
         folder.environment("artifact_bucket: our-models\n")
-        made = templates(folder)
-        made["triton-fleet-dev"].resource_count_is("AWS::S3::Bucket", 0)
-        assert "our-models" in json.dumps(made["triton-fleet-dev"].find_resources("AWS::IAM::Policy"))
-        (model,) = made["triton-fleet-dev-sentences"].find_resources("AWS::SageMaker::Model").values()
+        made_templates = templates(folder)
+        made_templates["triton-fleet-dev"].resource_count_is("AWS::S3::Bucket", 0)
+        assert "our-models" in json.dumps(
+            made_templates["triton-fleet-dev"].find_resources("AWS::IAM::Policy")
+        )
+        (model,) = (
+            made_templates["triton-fleet-dev-sentences"].find_resources("AWS::SageMaker::Model").values()
+        )
         url = model["Properties"]["PrimaryContainer"]["ModelDataUrl"]
         assert url.startswith("s3://our-models/endpoints/sentences/")
 
 
 class TestEndpointRole:
     def test_only_sagemaker_in_this_account_assumes_it(self, template: Synth) -> None:
-        (trust,) = only(template(), "AWS::IAM::Role")["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+        (trust,) = only_resource(template(), "AWS::IAM::Role")["Properties"]["AssumeRolePolicyDocument"][
+            "Statement"
+        ]
         assert trust["Principal"] == {"Service": "sagemaker.amazonaws.com"}
         assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": "111122223333"}}
 
     def test_it_reads_the_endpoints_own_archives_and_no_others(self, template: Synth) -> None:
-        granted = statements(template())
-        assert granted["ReadArchives"]["Action"] == "s3:GetObject"
-        assert granted["ReadArchives"]["Resource"] == f"arn:aws:s3:::{BUCKET}/endpoints/sentences/*"
-        assert granted["ListArchives"]["Condition"] == {
+        granted_statements = statements(template())
+        assert granted_statements["ReadArchives"]["Action"] == "s3:GetObject"
+        assert (
+            granted_statements["ReadArchives"]["Resource"] == f"arn:aws:s3:::{BUCKET}/endpoints/sentences/*"
+        )
+        assert granted_statements["ListArchives"]["Condition"] == {
             "StringLike": {"s3:prefix": ["endpoints/sentences/*"]}
         }
 
@@ -92,20 +100,22 @@ class TestEndpointRole:
         folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "af-south-1"))
         folder.spec(base=SPEC.replace("g5", "g4dn"))
         repository = "arn:aws:ecr:af-south-1:626614931356:repository/sagemaker-tritonserver"
-        made = templates(folder)["triton-fleet-dev-sentences"]
-        assert statements(made)["PullImage"]["Resource"] == repository
+        template = templates(folder)["triton-fleet-dev-sentences"]
+        assert statements(template)["PullImage"]["Resource"] == repository
 
     def test_it_writes_to_the_endpoints_own_logs_and_namespace(self, template: Synth) -> None:
-        granted = statements(template())
+        granted_statements = statements(template())
         group = "arn:aws:logs:us-east-1:111122223333:log-group:"
-        assert granted["WriteLogs"]["Resource"] == [
+        assert granted_statements["WriteLogs"]["Resource"] == [
             f"{group}/aws/sagemaker/Endpoints/sentences",
             f"{group}/aws/sagemaker/Endpoints/sentences:*",
             f"{group}/triton-fleet/sentences/metrics",
             f"{group}/triton-fleet/sentences/metrics:*",
         ]
         namespaces = ["/aws/sagemaker/*", "TritonFleet/sentences"]
-        assert granted["PublishMetrics"]["Condition"] == {"StringLike": {"cloudwatch:namespace": namespaces}}
+        assert granted_statements["PublishMetrics"]["Condition"] == {
+            "StringLike": {"cloudwatch:namespace": namespaces}
+        }
 
     def test_instance_metrics_are_published_with_it_also_where_tritons_are_off(self, template: Synth) -> None:
         statement = statements(template("metrics: {triton: false}\n"))["PublishMetrics"]
@@ -125,9 +135,11 @@ class TestEndpointRole:
 
     def test_in_china_everything_is_of_that_partition(self, template: Synth, folder: FleetFolder) -> None:
         folder.write("environments/dev.yaml", ENVIRONMENT.replace("us-east-1", "cn-north-1"))
-        granted = statements(template())
-        assert "arn:aws:" not in json.dumps(granted)
-        assert granted["PullImage"]["Resource"].startswith("arn:aws-cn:ecr:cn-north-1:727897471807:")
+        granted_statements = statements(template())
+        assert "arn:aws:" not in json.dumps(granted_statements)
+        assert granted_statements["PullImage"]["Resource"].startswith(
+            "arn:aws-cn:ecr:cn-north-1:727897471807:"
+        )
 
 
 class TestTritonModel:
@@ -151,7 +163,7 @@ class TestTritonModel:
 
     def test_uncompressed_files_are_a_model_data_source(self, folder: FleetFolder) -> None:
         folder.spec(base=SPEC.replace("repository: ", "compression: none, repository: "))
-        model = only(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")
+        model = only_resource(templates(folder)["triton-fleet-dev-sentences"], "AWS::SageMaker::Model")
         container = model["Properties"]["PrimaryContainer"]
         assert "ModelDataUrl" not in container
         assert container["ModelDataSource"]["S3DataSource"] == {
@@ -161,12 +173,12 @@ class TestTritonModel:
         }
 
     def test_it_has_no_name_of_ours_and_so_can_be_replaced(self, template: Synth) -> None:
-        assert "ModelName" not in only(template(), "AWS::SageMaker::Model")["Properties"]
+        assert "ModelName" not in only_resource(template(), "AWS::SageMaker::Model")["Properties"]
 
     def test_it_waits_for_the_roles_permissions(self, template: Synth) -> None:
-        made = template()
-        (policy,) = made.find_resources("AWS::IAM::Policy")
-        assert policy in only(made, "AWS::SageMaker::Model")["DependsOn"]
+        stack_template = template()
+        (policy,) = stack_template.find_resources("AWS::IAM::Policy")
+        assert policy in only_resource(stack_template, "AWS::SageMaker::Model")["DependsOn"]
 
 
 class TestTritonEndpoint:
@@ -195,16 +207,23 @@ class TestTritonEndpoint:
         template().has_resource_properties("AWS::SageMaker::Endpoint", {"EndpointName": "sentences"})
 
     def test_a_scaled_endpoint_keeps_its_instances_when_it_is_updated(self, template: Synth) -> None:
-        scaled = only(template(SCALED), "AWS::SageMaker::Endpoint")["Properties"]
-        kinds = [kept["VariantPropertyType"] for kept in scaled["ExcludeRetainedVariantProperties"]]
-        assert scaled["RetainAllVariantProperties"] is True
+        scaled_properties = only_resource(template(SCALING_KEYS), "AWS::SageMaker::Endpoint")["Properties"]
+        kinds = [
+            variant_property["VariantPropertyType"]
+            for variant_property in scaled_properties["ExcludeRetainedVariantProperties"]
+        ]
+        assert scaled_properties["RetainAllVariantProperties"] is True
         assert kinds == ["DataCaptureConfig", "DesiredWeight"]
-        plain = only(template(), "AWS::SageMaker::Endpoint")["Properties"]
+        plain = only_resource(template(), "AWS::SageMaker::Endpoint")["Properties"]
         assert "RetainAllVariantProperties" not in plain
 
     def test_raw_properties_reach_the_template(self, template: Synth) -> None:
-        made = template("cloudformation: {EndpointConfig: {ProductionVariants.0.EnableSSMAccess: false}}\n")
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        stack_template = template(
+            "cloudformation: {EndpointConfig: {ProductionVariants.0.EnableSSMAccess: false}}\n"
+        )
+        (variant,) = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert variant["EnableSSMAccess"] is False
         assert variant["InstanceType"] == "ml.g5.xlarge"
 
@@ -214,34 +233,41 @@ class TestTritonEndpoint:
     )
     def test_raw_instance_pools_stand_in_place_of_the_instance_type(self, template: Synth, raw: str) -> None:
         pools = "[{InstanceType: ml.g5.xlarge, Priority: 1}, {InstanceType: ml.g6.xlarge, Priority: 2}]"
-        made = template(f"cloudformation: {{EndpointConfig: {raw.replace('POOLS', pools)}}}\n")
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        stack_template = template(f"cloudformation: {{EndpointConfig: {raw.replace('POOLS', pools)}}}\n")
+        (variant,) = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert "InstanceType" not in variant
-        assert [each["InstanceType"] for each in variant["InstancePools"]] == ["ml.g5.xlarge", "ml.g6.xlarge"]
+        assert [instance_pool["InstanceType"] for instance_pool in variant["InstancePools"]] == [
+            "ml.g5.xlarge",
+            "ml.g6.xlarge",
+        ]
         assert variant["InitialInstanceCount"] == 1
 
     def test_so_do_pools_that_cloudformation_computes(self, template: Synth) -> None:
         pools = "{Fn::If: [Large, [], {Ref: AWS::NoValue}]}"
         raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
-        made = template(f"{raw}allow: {{FL347: a trial}}\n")
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        stack_template = template(f"{raw}allow: {{FL347: a trial}}\n")
+        (variant,) = only_resource(stack_template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert "InstanceType" not in variant
 
     def test_a_shadow_variant_names_the_model_of_the_spec_by_its_logical_id(self, template: Synth) -> None:
-        made = template()
-        assert list(made.find_resources("AWS::SageMaker::Model")) == [OWN_MODEL]
+        stack_template = template()
+        assert list(stack_template.find_resources("AWS::SageMaker::Model")) == [OWN_MODEL]
 
 
 class TestEndpointDashboard:
     def body(self, template: Template) -> str:
-        return str(only(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
+        return str(only_resource(template, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
 
     def test_sagemakers_metrics_have_the_endpoints_dimensions(self, template: Synth) -> None:
         widgets = json.loads(self.body(template()))["widgets"]
         plain = [m for w in widgets for m in w["properties"].get("metrics", []) if len(m) > 1]
-        named = {(metric[0], metric[1]) for metric in plain}
-        assert ("AWS/SageMaker", "ModelLatency") in named
-        assert ("/aws/sagemaker/Endpoints", "GPUMemoryUtilization") in named
+        named_rows = {(metric[0], metric[1]) for metric in plain}
+        assert ("AWS/SageMaker", "ModelLatency") in named_rows
+        assert ("/aws/sagemaker/Endpoints", "GPUMemoryUtilization") in named_rows
         assert {tuple(metric[2:6]) for metric in plain} == {
             ("EndpointName", "sentences", "VariantName", "AllTraffic")
         }
@@ -255,24 +281,26 @@ class TestEndpointDashboard:
         self, folder: FleetFolder
     ) -> None:
         folder.environment("dashboards: false\n")
-        made = templates(folder)["triton-fleet-dev-sentences"]
-        made.resource_count_is("AWS::CloudWatch::Dashboard", 0)
-        made.resource_count_is("AWS::Logs::QueryDefinition", 2)
+        template = templates(folder)["triton-fleet-dev-sentences"]
+        template.resource_count_is("AWS::CloudWatch::Dashboard", 0)
+        template.resource_count_is("AWS::Logs::QueryDefinition", 2)
 
 
 class TestEndpointQueries:
     def test_they_are_offered_in_a_folder_of_the_endpoint_for_its_log(self, template: Synth) -> None:
         queries = template().find_resources("AWS::Logs::QueryDefinition").values()
-        properties = [each["Properties"] for each in queries]
-        assert {each["Name"] for each in properties} == {
+        properties = [query["Properties"] for query in queries]
+        assert {entry["Name"] for entry in properties} == {
             "TritonFleet/sentences/errors",
             "TritonFleet/sentences/slow starts",
         }
-        assert [each["LogGroupNames"] for each in properties] == [["/aws/sagemaker/Endpoints/sentences"]] * 2
-        assert all(each["QueryString"].startswith("fields ") for each in properties)
+        assert [entry["LogGroupNames"] for entry in properties] == [
+            ["/aws/sagemaker/Endpoints/sentences"]
+        ] * 2
+        assert all(entry["QueryString"].startswith("fields ") for entry in properties)
 
     def test_they_are_saved_once_their_log_group_is_there(self, template: Synth) -> None:
-        made = template()
-        (owned,) = made.find_resources("Custom::EndpointLogs")
-        queries = made.find_resources("AWS::Logs::QueryDefinition").values()
-        assert [each.get("DependsOn") for each in queries] == [[owned]] * 2
+        stack_template = template()
+        (resource,) = stack_template.find_resources("Custom::EndpointLogs")
+        queries = stack_template.find_resources("AWS::Logs::QueryDefinition").values()
+        assert [query.get("DependsOn") for query in queries] == [[resource]] * 2

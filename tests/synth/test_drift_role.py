@@ -1,4 +1,4 @@
-"""What the role of drift may read where CloudFormation shortens names; test_access.py has all that it may."""
+"""Permissions of the role of drift where CloudFormation shortens names; test_access.py has all that it may."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_what_cloudformation_names_after_a_long_stack_is_read_by_the_24_characte
         partition=partition_of("us-east-1"),
         tags={},
     )
-    read = {each.sid: each.resources[0] for each in drift_statements(deployment)}
+    read = {statement.sid: statement.resources[0] for statement in drift_statements(deployment)}
     for sid, separator in (("SeeRoles", "role/"), ("SeeRules", "rule/"), ("SeeFunctions", "function:")):
         prefix = read[sid].partition(separator)[2].removesuffix("*")
         assert f"triton-fleet-{environment}-Logical"[:24].startswith(prefix)

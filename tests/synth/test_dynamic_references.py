@@ -59,15 +59,15 @@ def functions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         st.fixed_dictionaries({"Ref": NAMES}),
         st.just({"Fn::GetAtt": ["A", "Arn"]}),
-        st.tuples(PLAIN).map(lambda found: {"Fn::Sub": found[0]}),
+        st.tuples(PLAIN).map(lambda result: {"Fn::Sub": result[0]}),
         st.tuples(PLAIN, st.dictionaries(NAMES, inner, max_size=2)).map(
-            lambda found: {"Fn::Sub": list(found)}
+            lambda result: {"Fn::Sub": list(result)}
         ),
-        st.tuples(PLAIN, st.lists(inner, max_size=4)).map(lambda found: {"Fn::Join": list(found)}),
+        st.tuples(PLAIN, st.lists(inner, max_size=4)).map(lambda result: {"Fn::Join": list(result)}),
         st.tuples(PLAIN, PLAIN, st.sampled_from(PIECES)).map(
-            lambda found: {"Fn::Join": [found[0], {"Fn::Split": [found[2], found[1]]}]}
+            lambda result: {"Fn::Join": [result[0], {"Fn::Split": [result[2], result[1]]}]}
         ),
-        st.tuples(inner, inner).map(lambda found: {"Fn::If": ["Yes", *found]}),
+        st.tuples(inner, inner).map(lambda result: {"Fn::If": ["Yes", *result]}),
         st.lists(inner, max_size=2),
         st.dictionaries(PLAIN, inner, max_size=2),
     )
@@ -95,7 +95,7 @@ def places(value: object) -> list[str]:
 
 def yields_reference(value: object) -> bool:
     """Whether a deploy exists in which CloudFormation resolves a part of the value."""
-    return any(DYNAMIC in text for each in DEPLOYMENTS for text in texts(each.value(value)))
+    return any(DYNAMIC in text for deployment in DEPLOYMENTS for text in texts(deployment.value(value)))
 
 
 @pytest.mark.parametrize("name", ["Fn::Transform", "Fn::ForEach::Each"])
@@ -167,10 +167,10 @@ def test_other_texts_are_not_taken_for_references(value: object) -> None:
 
 
 def test_outputs_parameters_and_other_sections_are_searched() -> None:
-    found = dynamic_references(
+    result = dynamic_references(
         {"Outputs": {"A": {"Value": REFERENCE}}, "Parameters": {"B": {"Default": REFERENCE}}}
     )
-    assert list(found) == ["Outputs.A.Value", "Parameters.B.Default"]
+    assert list(result) == ["Outputs.A.Value", "Parameters.B.Default"]
 
 
 def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference(
@@ -181,7 +181,7 @@ def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference(
     )
     folder.spec("owner: {team: search, contact: search@example.com}\n")
     assembly = synthesise(App(), resolve_project(open_project(folder.root, "dev")))
-    text = str([each.template for each in assembly.stacks])
+    text = str([stack.template for stack in assembly.stacks])
     assert "/triton-fleet/dev/alarm-topic/search/critical" in text
     assert DYNAMIC not in text
 
@@ -207,8 +207,8 @@ def test_a_spec_that_splits_a_reference_for_fn_sub_is_refused_at_its_line(
     folder: FleetFolder, text: str
 ) -> None:
     folder.spec(f"cloudformation:\n  Model:\n    PrimaryContainer.ContainerHostname: {{Fn::Sub: '{text}'}}\n")
-    (said,) = [each for each in folder.said() if " FL561 " in each]
-    assert said.startswith(
+    (line,) = [line for line in folder.finding_lines() if " FL561 " in line]
+    assert line.startswith(
         "sentences.yaml:8 FL561 PrimaryContainer.ContainerHostname of Model uses Fn::Sub with "
     )
     assert parse_source(folder.root / "a.yaml", f"a: '{text}'").data  # the reader alone does not see it

@@ -18,27 +18,27 @@ MAX_INLINE_POLICY_CHARACTERS = 10_240
 
 
 def needs(resources: Mapping[str, Any], id: str) -> set[str]:
-    """What is made before a resource."""
-    found, left = set[str](), [id]
-    while left:
-        resource = resources[left.pop()]
-        named = [*resource.get("DependsOn", ()), *references(resource.get("Properties", {}))]
-        more = {each for each in named if each in resources} - found
-        found |= more
-        left += more
-    return found
+    """Resources that are made before a resource."""
+    result, remaining_ids = set[str](), [id]
+    while remaining_ids:
+        resource = resources[remaining_ids.pop()]
+        named_values = [*resource.get("DependsOn", ()), *references(resource.get("Properties", {}))]
+        more = {named_value for named_value in named_values if named_value in resources} - result
+        result |= more
+        remaining_ids += more
+    return result
 
 
 @pytest.mark.parametrize("kind", ENDPOINTS)
 def test_every_resource_is_made_before_the_endpoint_or_after_it(kind: str) -> None:
     """If one failed beside it, CloudFormation would change or delete an endpoint that is in progress."""
     resources = stack_kinds()[kind]["Resources"]
-    (endpoint,) = [id for id, each in resources.items() if each["Type"] == "AWS::SageMaker::Endpoint"]
+    (endpoint,) = [id for id, resource in resources.items() if resource["Type"] == "AWS::SageMaker::Endpoint"]
     before = needs(resources, endpoint)
     after = {id for id in resources if endpoint in needs(resources, id)}
     assert resources.keys() - before - after == {endpoint}
     assert not before & after
-    assert {resources[each]["Type"] for each in after} <= {
+    assert {resources[item]["Type"] for item in after} <= {
         "AWS::ApplicationAutoScaling::ScalableTarget",
         "AWS::ApplicationAutoScaling::ScalingPolicy",
         "Custom::EndpointCheck",
@@ -59,7 +59,9 @@ def test_the_longest_policies_fit_into_a_role_twice(folder: FleetFolder) -> None
     network = f"network: {{subnets: {subnets}, security_groups: {groups}}}\n"
     folder.spec(f"{network}capture: {{sample: 10%}}\n{image}", name, base=base)
     folder.lock()
-    made = templates(folder)[STACK.replace("sentences", name)].find_resources("AWS::IAM::Policy")
-    documents = [each["Properties"]["PolicyDocument"] for each in made.values()]
+    resources = templates(folder)[STACK.replace("sentences", name)].find_resources("AWS::IAM::Policy")
+    documents = [resource["Properties"]["PolicyDocument"] for resource in resources.values()]
     assert len(documents) == 4
-    assert 2 * sum(len("".join(str(each).split())) for each in documents) < MAX_INLINE_POLICY_CHARACTERS
+    assert (
+        2 * sum(len("".join(str(document).split())) for document in documents) < MAX_INLINE_POLICY_CHARACTERS
+    )

@@ -1,10 +1,9 @@
-"""What Foundation has for builds of engines: projects, and who hears of failures."""
+"""Foundation's parts for builds of engines: projects, and who hears of failures."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
 import yaml
 from aws_cdk.assertions import Template
 
@@ -19,17 +18,6 @@ from tests.support.fleet_folder import ROOT
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 
 
-@pytest.fixture(scope="module")
-def plain() -> Template:
-    return foundation()
-
-
-@pytest.fixture(scope="module")
-def keyed() -> Template:
-    """An environment with a key, which says how engines are built."""
-    return foundation(kms_key=KEY, engine_builds={"timeout": "2h"})
-
-
 class TestProjects:
     def test_it_runs_the_commands_of_a_file_that_a_person_can_run(self, plain: Template) -> None:
         source = engine_projects(plain)[JOB]["Source"]
@@ -39,45 +27,70 @@ class TestProjects:
         assert '"$FLEET_ENGINE_REQUEST"' in command
 
     def test_it_runs_in_codebuilds_own_image_and_never_in_that_of_an_endpoint(self, plain: Template) -> None:
-        (found,) = [each["Environment"] for each in engine_projects(plain).values()]
-        assert found["Image"].startswith("aws/codebuild/")
-        assert (found["Type"], found["ComputeType"]) == ("LINUX_CONTAINER", "BUILD_GENERAL1_SMALL")
-        assert found["ImagePullCredentialsType"] == "CODEBUILD"
-        assert not found["PrivilegedMode"]
-        assert "EnvironmentVariables" not in found
+        (environment,) = [engine_project["Environment"] for engine_project in engine_projects(plain).values()]
+        assert environment["Image"].startswith("aws/codebuild/")
+        assert (environment["Type"], environment["ComputeType"]) == (
+            "LINUX_CONTAINER",
+            "BUILD_GENERAL1_SMALL",
+        )
+        assert environment["ImagePullCredentialsType"] == "CODEBUILD"
+        assert not environment["PrivilegedMode"]
+        assert "EnvironmentVariables" not in environment
 
-    def test_builds_have_the_environments_time_and_some_more(self, plain: Template, keyed: Template) -> None:
+    def test_builds_have_the_environments_time_and_some_more(
+        self, plain: Template, keyed_template: Template
+    ) -> None:
         limits = [
-            {name: each["TimeoutInMinutes"] for name, each in engine_projects(made).items()}
-            for made in (plain, keyed)
+            {
+                name: engine_project["TimeoutInMinutes"]
+                for name, engine_project in engine_projects(template).items()
+            }
+            for template in (plain, keyed_template)
         ]
         assert limits == [{JOB: 90}, {JOB: 150}]
 
     def test_they_have_no_limit_so_that_codebuild_queues_what_is_beyond_the_accounts(
         self, plain: Template
     ) -> None:
-        assert not [each for each in engine_projects(plain).values() if "ConcurrentBuildLimit" in each]
+        assert not [
+            engine_project
+            for engine_project in engine_projects(plain).values()
+            if "ConcurrentBuildLimit" in engine_project
+        ]
 
     def test_the_longest_build_is_one_that_codebuild_takes(self) -> None:
-        made = foundation(engine_builds={"timeout": "2130m"})
-        assert max(each["TimeoutInMinutes"] for each in engine_projects(made).values()) == 2160
+        template = foundation(engine_builds={"timeout": "2130m"})
+        assert (
+            max(engine_project["TimeoutInMinutes"] for engine_project in engine_projects(template).values())
+            == 2160
+        )
 
-    def test_it_writes_a_log_that_does_not_last_for_ever(self, plain: Template, keyed: Template) -> None:
+    def test_it_writes_a_log_that_does_not_last_for_ever(
+        self, plain: Template, keyed_template: Template
+    ) -> None:
         groups = plain.find_resources("AWS::Logs::LogGroup")
         (id,) = [
             id
-            for id, each in groups.items()
-            if each["Properties"].get("LogGroupName") == "/triton-fleet/dev/engines"
+            for id, group in groups.items()
+            if group["Properties"].get("LogGroupName") == "/triton-fleet/dev/engines"
         ]
         assert groups[id]["Properties"]["RetentionInDays"] == 30
-        for each in engine_projects(plain).values():
-            assert each["LogsConfig"] == {"CloudWatchLogs": {"Status": "ENABLED", "GroupName": {"Ref": id}}}
-        assert keyed.find_resources("AWS::Logs::LogGroup")[id]["Properties"]["KmsKeyId"] == KEY
+        for engine_project in engine_projects(plain).values():
+            assert engine_project["LogsConfig"] == {
+                "CloudWatchLogs": {"Status": "ENABLED", "GroupName": {"Ref": id}}
+            }
+        assert keyed_template.find_resources("AWS::Logs::LogGroup")[id]["Properties"]["KmsKeyId"] == KEY
 
-    def test_the_environments_key_encrypts_where_there_is_one(self, plain: Template, keyed: Template) -> None:
+    def test_the_environments_key_encrypts_where_there_is_one(
+        self, plain: Template, keyed_template: Template
+    ) -> None:
         default = "arn:aws:kms:us-east-1:111122223333:alias/aws/s3"
-        assert {each["EncryptionKey"] for each in engine_projects(plain).values()} == {default}
-        assert {each["EncryptionKey"] for each in engine_projects(keyed).values()} == {KEY}
+        assert {engine_project["EncryptionKey"] for engine_project in engine_projects(plain).values()} == {
+            default
+        }
+        assert {
+            engine_project["EncryptionKey"] for engine_project in engine_projects(keyed_template).values()
+        } == {KEY}
 
 
 class TestFailures:
@@ -104,15 +117,17 @@ class TestFailures:
     def test_the_topic_of_warnings_lets_eventbridge_publish_without_a_condition_and_the_other_does_not(
         self, plain: Template
     ) -> None:
-        policies = [each["Properties"] for each in plain.find_resources("AWS::SNS::TopicPolicy").values()]
-        allowed = [
-            each
+        policies = [
+            resource["Properties"] for resource in plain.find_resources("AWS::SNS::TopicPolicy").values()
+        ]
+        allowed_statements = [
+            statement
             for policy in policies
-            for each in policy["PolicyDocument"]["Statement"]
-            if each["Principal"] == {"Service": "events.amazonaws.com"}
+            for statement in policy["PolicyDocument"]["Statement"]
+            if statement["Principal"] == {"Service": "events.amazonaws.com"}
         ]
         # EventBridge supports no Condition in a topic's policy: with one, nothing is published.
-        assert allowed == [
+        assert allowed_statements == [
             {
                 "Sid": "PublishEngineFailures",
                 "Effect": "Allow",

@@ -1,4 +1,4 @@
-"""What the build that starts a job asks of S3 is what its role allows, call by call, and SageMaker's part likewise."""
+"""Calls to S3 of the build that starts a job are what its role allows, call by call, and SageMaker's part likewise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine_request.problems import BuildError
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore, engine_store
 from tests.support.engine_jobs import ScriptedSageMaker
-from tests.support.engine_templates import JOB, foundation, granted, granted_to_jobs
+from tests.support.engine_templates import JOB, granted_to_jobs, project_statements
 from triton_fleet.builds.engines.artifacts import JOBS
 
 ACTIONS = {
@@ -35,33 +35,33 @@ PART = ("CreateMultipartUpload", "UploadPart")
 
 
 @pytest.fixture(scope="module")
-def template() -> Template:
-    return foundation()
-
-
-@pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineStore]:
     with engine_store(tmp_path_factory.mktemp("store")) as store:
         yield store
 
 
-def is_allowed(statements: dict[str, dict[str, Any]], operation: str, asked: dict[str, Any]) -> bool:
+def is_allowed(
+    statements: dict[str, dict[str, Any]], operation: str, requested_values: dict[str, Any]
+) -> bool:
     """Whether a statement covers a call with its conditions, which are those that these roles have."""
-    resource = f"arn:aws:s3:::{BUCKET}" + (f"/{asked['Key']}" if "Key" in asked else "")
+    resource = f"arn:aws:s3:::{BUCKET}" + (f"/{requested_values['Key']}" if "Key" in requested_values else "")
     holds = {
-        "Null": "IfNoneMatch" in asked,
+        "Null": "IfNoneMatch" in requested_values,
         "Bool": operation in PART,
-        "StringLike": str(asked.get("Prefix", "")).startswith(JOBS),
+        "StringLike": str(requested_values.get("Prefix", "")).startswith(JOBS),
     }
-    for each in statements.values():
+    for statement in statements.values():
         actions, resources = (
-            [value] if isinstance(value, str) else value for value in (each["Action"], each["Resource"])
+            [value] if isinstance(value, str) else value
+            for value in (statement["Action"], statement["Resource"])
         )
-        named = [re.sub("^arn:aws:s3:::[^/]+", f"arn:aws:s3:::{BUCKET}", str(one)) for one in resources]
+        named_texts = [
+            re.sub("^arn:aws:s3:::[^/]+", f"arn:aws:s3:::{BUCKET}", str(resource)) for resource in resources
+        ]
         if (
             ACTIONS[operation] in actions
-            and any(fnmatchcase(resource, one) for one in named)
-            and all(holds[kind] for kind in each.get("Condition", {}))
+            and any(fnmatchcase(resource, named_text) for named_text in named_texts)
+            and all(holds[kind] for kind in statement.get("Condition", {}))
         ):
             return True
     return False
@@ -69,15 +69,15 @@ def is_allowed(statements: dict[str, dict[str, Any]], operation: str, asked: dic
 
 @pytest.mark.parametrize("outcome", ["Completed", "Failed"])
 def test_every_call_of_the_starter_is_one_that_its_role_allows(
-    template: Template, store: EngineStore, outcome: str, monkeypatch: pytest.MonkeyPatch
+    plain: Template, store: EngineStore, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEBUILD_BUILD_ID", f"triton-fleet-dev-engines-job:{outcome}")
-    statements, calls = granted(template, JOB), list[tuple[str, dict[str, Any]]]()
+    statements, calls = project_statements(plain, JOB), list[tuple[str, dict[str, Any]]]()
     sagemaker = ScriptedSageMaker(store)
 
-    def called(params: dict[str, Any], model: Any, **_: Any) -> None:
+    def record_call(params: dict[str, Any], model: Any, **_: Any) -> None:
         if model.name == "DeleteObjects":
-            calls.extend(("DeleteObject", each) for each in params["Delete"]["Objects"])
+            calls.extend(("DeleteObject", item) for item in params["Delete"]["Objects"])
             return
         calls.append((model.name, dict(params)))
         if "CopySource" in params:
@@ -86,22 +86,24 @@ def test_every_call_of_the_starter_is_one_that_its_role_allows(
     sagemaker.creates()
     sagemaker.is_in("InProgress")
     sagemaker.is_in(outcome)
-    store.s3.meta.events.register("provide-client-params.s3", called)
+    store.s3.meta.events.register("provide-client-params.s3", record_call)
     with suppress(BuildError) if outcome == "Failed" else nullcontext():
         sagemaker.run(pause=sagemaker.leaves)
-    store.s3.meta.events.unregister("provide-client-params.s3", called)
-    calls = [each for each in calls if not is_of_sagemaker(each[1], sagemaker.workspace)]
+    store.s3.meta.events.unregister("provide-client-params.s3", record_call)
+    calls = [call for call in calls if not is_of_sagemaker(call[1], sagemaker.workspace)]
     assert {name for name, _ in calls} >= {"CopyObject", "ListObjectsV2", "DeleteObject"}
-    assert [each for each in calls if not is_allowed(statements, *each)] == []
+    assert [call for call in calls if not is_allowed(statements, *call)] == []
 
 
-def is_of_sagemaker(asked: dict[str, Any], workspace: str) -> bool:
+def is_of_sagemaker(requested_values: dict[str, Any], workspace: str) -> bool:
     """Whether it is the upload of the job's output, which the test does in SageMaker's place."""
-    return "Body" in asked and str(asked.get("Key", "")).startswith(f"{workspace}output/")
+    return "Body" in requested_values and str(requested_values.get("Key", "")).startswith(
+        f"{workspace}output/"
+    )
 
 
 @pytest.mark.parametrize(
-    ("operation", "key", "expected"),
+    ("operation", "key", "is_expected"),
     [
         ("GetObject", f"{JOBS}engine-1/input/model.onnx", True),
         ("PutObject", f"{JOBS}engine-1/output/model.plan", True),
@@ -114,13 +116,15 @@ def is_of_sagemaker(asked: dict[str, Any], workspace: str) -> bool:
     ],
 )
 def test_with_the_role_of_jobs_even_sagemaker_reaches_files_of_jobs_alone(
-    template: Template, operation: str, key: str, expected: bool
+    plain: Template, operation: str, key: str, is_expected: bool
 ) -> None:
-    asked = {"Key": key, "IfNoneMatch": "*"}
-    assert is_allowed(granted_to_jobs(template), operation, asked) is expected
+    request = {"Key": key, "IfNoneMatch": "*"}
+    assert is_allowed(granted_to_jobs(plain), operation, request) is is_expected
 
 
-@pytest.mark.parametrize(("prefix", "expected"), [(f"{JOBS}engine-1/input/", True), ("engines/onnx/", False)])
-def test_it_lists_files_of_jobs_alone(template: Template, prefix: str, expected: bool) -> None:
-    asked = {"Prefix": prefix}
-    assert is_allowed(granted_to_jobs(template), "ListObjectsV2", asked) is expected
+@pytest.mark.parametrize(
+    ("prefix", "is_expected"), [(f"{JOBS}engine-1/input/", True), ("engines/onnx/", False)]
+)
+def test_it_lists_files_of_jobs_alone(plain: Template, prefix: str, is_expected: bool) -> None:
+    request = {"Prefix": prefix}
+    assert is_allowed(granted_to_jobs(plain), "ListObjectsV2", request) is is_expected

@@ -17,14 +17,14 @@ from pydantic import BaseModel
 
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, laid_over, with_key
-from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
+from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Observation, template
 from triton_fleet.findings import Severity
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import lock_text
 
-TRUSTING: dict[str, Document] = {
+TRUST_DOCUMENTS: dict[str, Document] = {
     "github": {"access": {"github": {"repository": "example@1/fleet@23"}}},
     "gitlab": {"access": {"gitlab": {"project": "example/fleet"}}},
 }
@@ -51,56 +51,58 @@ def test_another_value_makes_another_template_and_changes_no_policy_in_place(
     key: str, tmp_path: Path
 ) -> None:
     """The fleet that serves needs the old policy; one of the same name would be overwritten, and then deleted."""
-    one, other = both(key, IN_THE_TEMPLATE[key], template, tmp_path)
-    assert one != other
-    policies, others = (_policies(each) for each in (one, other))
-    kept = policies.keys() & others.keys()
-    assert all(policies[id] == others[id] for id in kept)
-    old, new = ({each[id]["PolicyName"] for id in each.keys() - kept} for each in (policies, others))
+    first_value, second_value = seen_pair(key, IN_THE_TEMPLATE[key], template, tmp_path)
+    assert first_value != second_value
+    policies, other_document = (_policies(item) for item in (first_value, second_value))
+    kept_names = policies.keys() & other_document.keys()
+    assert all(policies[id] == other_document[id] for id in kept_names)
+    old, new = (
+        {item[id]["PolicyName"] for id in item.keys() - kept_names} for item in (policies, other_document)
+    )
     assert not old & new
 
 
 @pytest.mark.parametrize(
     ("key", "further"),
-    [(key, further) for key, changed in IN_THE_TEMPLATE.items() for further in changed.refused],
+    [(key, further) for key, changed_value in IN_THE_TEMPLATE.items() for further in changed_value.refusals],
 )
 def test_what_a_key_does_not_go_with_is_refused_at_its_line(
     key: str, further: Document, tmp_path: Path
 ) -> None:
-    _, other = IN_THE_TEMPLATE[key].specs(key)
-    folder = fleet(tmp_path, laid_over(other, further))
-    (found,) = (each for each in folder.findings() if each.severity is Severity.ERROR)
-    assert found.file is not None
-    assert found.line is not None
-    line = found.file.read_text().splitlines()[found.line - 1]
+    _, second_value = IN_THE_TEMPLATE[key].specs(key)
+    folder = fleet(tmp_path, laid_over(second_value, further))
+    (finding,) = (finding for finding in folder.findings() if finding.severity is Severity.ERROR)
+    assert finding.file is not None
+    assert finding.line is not None
+    line = finding.file.read_text().splitlines()[finding.line - 1]
     assert line.lstrip().startswith(f"{key.rpartition('.')[2]}:")
 
 
 @pytest.mark.parametrize("key", ELSEWHERE)
 def test_a_key_that_acts_elsewhere_changes_something_there(key: str, tmp_path: Path) -> None:
-    one, other = both(key, *ELSEWHERE[key], tmp_path)
-    assert one != other
+    first_value, second_value = seen_pair(key, *ELSEWHERE[key], tmp_path)
+    assert first_value != second_value
 
 
 @pytest.mark.parametrize("key", one_in_three(ENVIRONMENT_KEYS))
 def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
-    *values, seen = ENVIRONMENT_KEYS[key]
+    *values, records = ENVIRONMENT_KEYS[key]
     base = {**ENVIRONMENT, "environment": LOCAL} if key.startswith("local.") else ENVIRONMENT
     if key.startswith("access."):
-        base = laid_over(base, TRUSTING[key.split(".")[1]])
+        base = laid_over(base, TRUST_DOCUMENTS[key.split(".")[1]])
     environments = [with_key(base, key, value) for value in values]
-    one, other = (
-        seen(fleet(tmp_path / str(number), SPEC, environment), environment["environment"])
+    first_value, second_value = (
+        records(fleet(tmp_path / str(number), SPEC, environment), environment["environment"])
         for number, environment in enumerate(environments)
     )
-    assert one != other
+    assert first_value != second_value
 
 
-def both(key: str, changed: Flip, seen: Seen, path: Path) -> list[object]:
-    """What is seen with the one value of a key, and with the other."""
+def seen_pair(key: str, changed_flip: Flip, seen_value: Observation, path: Path) -> list[object]:
+    """Observations with the one value of a key, and with the other."""
     return [
-        seen(fleet(path / str(number), spec, facts=changed.facts), "dev")
-        for number, spec in enumerate(changed.specs(key))
+        seen_value(fleet(path / str(number), spec, facts=changed_flip.facts), "dev")
+        for number, spec in enumerate(changed_flip.specs(key))
     ]
 
 
@@ -125,9 +127,9 @@ def fleet(
 def _lock(spec: Document, facts: Document) -> str:
     """A lock of the image, and of each archive, whose digest is another for another name."""
     archives = {}
-    for each in spec["models"]:
-        copies = [f"-{copy}" for copy in range(each["copies"])] if "copies" in each else [""]
-        for name in (f"{each['archive']}{copy}" for copy in copies):
+    for model in spec["models"]:
+        copies = [f"-{copy}" for copy in range(model["copies"])] if "copies" in model else [""]
+        for name in (f"{model['archive']}{copy}" for copy in copies):
             digest = f"sha256:{sha256(name.encode()).hexdigest()}"
             archives[name] = {"digest": digest, "size": 1000, "models": facts}
     image = {key: value for key, value in spec.get("image", {}).items() if key == "digest"}
@@ -136,8 +138,8 @@ def _lock(spec: Document, facts: Document) -> str:
 
 
 def _policies(template: Any) -> Document:
-    found = template["Resources"].items()
-    return {id: each["Properties"] for id, each in found if each["Type"] == "AWS::IAM::Policy"}
+    resources = template["Resources"].items()
+    return {id: entry["Properties"] for id, entry in resources if entry["Type"] == "AWS::IAM::Policy"}
 
 
 def keys(model: type[BaseModel], above: str = "") -> Iterator[str]:

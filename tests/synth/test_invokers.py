@@ -13,31 +13,31 @@ from tests.synth.conftest import Synth
 SEARCH, ADS = "arn:aws:iam::444455556666:role/search", "arn:aws:iam::777788889999:role/teams/ads"
 
 
-def role_of(made: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def role_of(template: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The trust of the invokers' role, and its statements."""
-    (value,) = [each["Value"] for name, each in made.find_outputs("*").items() if name == "InvokerRole"]
+    (value,) = [entry["Value"] for name, entry in template.find_outputs("*").items() if name == "InvokerRole"]
     id = value["Fn::GetAtt"][0]
     (policy,) = [
-        each["Properties"]["PolicyDocument"]["Statement"]
-        for each in made.find_resources("AWS::IAM::Policy").values()
-        if each["Properties"]["Roles"] == [{"Ref": id}]
+        resource["Properties"]["PolicyDocument"]["Statement"]
+        for resource in template.find_resources("AWS::IAM::Policy").values()
+        if resource["Properties"]["Roles"] == [{"Ref": id}]
     ]
-    role = made.find_resources("AWS::IAM::Role")[id]["Properties"]
-    (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
-    return trusted, policy
+    role = template.find_resources("AWS::IAM::Role")[id]["Properties"]
+    (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
+    return statement, policy
 
 
 @pytest.fixture(autouse=True)
-def _allowed(folder: FleetFolder) -> None:
+def allow_model_rules(folder: FleetFolder) -> None:
     folder.environment('allowed_invokers: ["444455556666", "777788889999"]\n')
 
 
 def test_the_named_roles_take_on_a_role_that_calls_this_endpoint_and_nothing_else(
     template: Synth,
 ) -> None:
-    made = template(f"access: {{invokers: ['{SEARCH}', '{ADS}']}}\n")
-    trusted, policy = role_of(made)
-    assert trusted == {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"AWS": [SEARCH, ADS]}}
+    stack_template = template(f"access: {{invokers: ['{SEARCH}', '{ADS}']}}\n")
+    values, policy = role_of(stack_template)
+    assert values == {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"AWS": [SEARCH, ADS]}}
     endpoint = "arn:aws:sagemaker:us-east-1:111122223333:endpoint/sentences"
     call = {"Sid": "CallEndpoint", "Effect": "Allow", "Action": "sagemaker:InvokeEndpoint"}
     assert policy == [{**call, "Resource": endpoint}]
@@ -53,6 +53,6 @@ def test_streams_are_for_a_container_that_answers_with_them(template: Synth) -> 
 
 
 def test_without_invokers_there_is_no_such_role(template: Synth) -> None:
-    made = template()
-    assert len(made.find_resources("AWS::IAM::Role")) == 1
-    assert "InvokerRole" not in made.find_outputs("*")
+    stack_template = template()
+    assert len(stack_template.find_resources("AWS::IAM::Role")) == 1
+    assert "InvokerRole" not in stack_template.find_outputs("*")

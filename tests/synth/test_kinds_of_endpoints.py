@@ -1,4 +1,4 @@
-"""What differs for multi-model endpoints, and for those without a GPU."""
+"""Differences of multi-model endpoints, and of those without a GPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import templates
-from tests.synth.resources import BUCKET, MULTI_MODEL, only, statements
+from tests.synth.resources import BUCKET, MULTI_MODEL, only_resource, statements
 
 
 class TestMultiModel:
@@ -20,7 +20,7 @@ class TestMultiModel:
         return templates(folder)["triton-fleet-dev-sentences"]
 
     def test_the_model_is_one_over_the_prefix_of_its_set(self, multi: Template) -> None:
-        container = only(multi, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
+        container = only_resource(multi, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]
         assert container["Mode"] == "MultiModel"
         assert re.fullmatch(f"s3://{BUCKET}/endpoints/sentences/[0-9a-f]{{64}}/", container["ModelDataUrl"])
         variables = container["Environment"]
@@ -35,12 +35,12 @@ class TestMultiModel:
     def test_s3_tells_its_role_that_an_archive_is_missing_as_it_may_list_without_a_prefix(
         self, multi: Template
     ) -> None:
-        listing = statements(multi)["ListArchives"]
-        assert listing["Resource"] == f"arn:aws:s3:::{BUCKET}"
-        assert "Condition" not in listing
+        archives = statements(multi)["ListArchives"]
+        assert archives["Resource"] == f"arn:aws:s3:::{BUCKET}"
+        assert "Condition" not in archives
 
     def test_its_dashboard_shows_loads_and_cache_hits(self, multi: Template) -> None:
-        body = json.dumps(only(multi, "AWS::CloudWatch::Dashboard"))
+        body = json.dumps(only_resource(multi, "AWS::CloudWatch::Dashboard"))
         for metric in ("LoadedModelCount", "ModelCacheHit", "ModelLoadingTime", "ModelUnloadingTime"):
             assert metric in body
 
@@ -52,11 +52,13 @@ class TestCpuEndpoint:
         folder.spec(
             "scaling: {min: 1, max: 2, invocations_per_instance: 60}\n", base=SPEC.replace("g5", "c5")
         )
-        made = templates(folder)["triton-fleet-dev-sentences"]
+        template = templates(folder)["triton-fleet-dev-sentences"]
 
-        image = only(made, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
-        (variant,) = only(made, "AWS::SageMaker::EndpointConfig")["Properties"]["ProductionVariants"]
+        image = only_resource(template, "AWS::SageMaker::Model")["Properties"]["PrimaryContainer"]["Image"]
+        (variant,) = only_resource(template, "AWS::SageMaker::EndpointConfig")["Properties"][
+            "ProductionVariants"
+        ]
         assert image.endswith(":25.04-py3-cpu")
         assert variant["InstanceType"] == "ml.c5.xlarge"
         assert "InferenceAmiVersion" not in variant
-        assert "GPU" not in json.dumps(made.find_resources("AWS::CloudWatch::Dashboard"))
+        assert "GPU" not in json.dumps(template.find_resources("AWS::CloudWatch::Dashboard"))

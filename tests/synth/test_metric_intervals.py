@@ -14,27 +14,29 @@ from tests.support.fleet_folder import FleetFolder
 from tests.synth.resources import STACK
 
 UTILIZATION = {"CPUUtilization", "MemoryUtilization", "DiskUtilization", "GPUUtilization"}
-SCALED = """\
+SCALING_KEYS = """\
 scaling: {min: 1, max: 4, invocations_per_instance: 60}
 alarms: {latency_p99: 200ms, gpu_utilization: 95%, at_capacity: 15m, pending_requests: 20}
 """
 
 
-def published(seconds: int) -> str:
+def publish_interval(seconds: int) -> str:
     """The key of a spec."""
     return f"metrics: {{publish_every: {seconds}s}}\n"
 
 
 def alarms(folder: FleetFolder, seconds: int) -> dict[str, dict[str, Any]]:
     """The alarms of a scaled endpoint by their metric, counted instances as `running`."""
-    folder.spec(SCALED + published(seconds))
+    folder.spec(SCALING_KEYS + publish_interval(seconds))
     app = App()
     EndpointStack(app, endpoint=folder.resolve())
     template = Template.from_json(app.synth().get_stack_by_name(STACK).template)
-    found = [each["Properties"] for each in template.find_resources("AWS::CloudWatch::Alarm").values()]
+    properties = [
+        resource["Properties"] for resource in template.find_resources("AWS::CloudWatch::Alarm").values()
+    ]
     return {
-        "running" if each.get("Statistic") == "SampleCount" else each.get("MetricName", "calculated"): each
-        for each in found
+        "running" if entry.get("Statistic") == "SampleCount" else entry.get("MetricName", "calculated"): entry
+        for entry in properties
     }
 
 
@@ -44,7 +46,7 @@ def looks(alarm: dict[str, Any]) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "gpu", "memory", "running", "threshold"),
+    ("seconds", "gpu", "memory", "expected_counts", "threshold"),
     [
         (10, (60, 15, 10), (60, 5, 3), (60, 15, 14), 19),
         (30, (60, 15, 10), (60, 5, 3), (60, 15, 14), 7),
@@ -59,21 +61,23 @@ def test_an_alarm_on_utilization_looks_at_the_same_time_in_periods_that_have_a_v
     seconds: int,
     gpu: tuple[int, int, int],
     memory: tuple[int, int, int],
-    running: tuple[int, int, int],
+    expected_counts: tuple[int, int, int],
     threshold: int,
 ) -> None:
-    found = alarms(folder, seconds)
-    assert looks(found["GPUUtilization"]) == gpu
-    assert looks(found["MemoryUtilization"]) == looks(found["DiskUtilization"]) == memory
-    assert looks(found["running"]) == running
-    assert found["running"]["Threshold"] == threshold
+    actual_alarms = alarms(folder, seconds)
+    assert looks(actual_alarms["GPUUtilization"]) == gpu
+    assert looks(actual_alarms["MemoryUtilization"]) == looks(actual_alarms["DiskUtilization"]) == memory
+    assert looks(actual_alarms["running"]) == expected_counts
+    assert actual_alarms["running"]["Threshold"] == threshold
 
 
 def test_all_other_alarms_look_at_minutes_at_any_interval(folder: FleetFolder) -> None:
-    by_the_minute, found = alarms(folder, 60), alarms(folder, 300)
-    others = by_the_minute.keys() - UTILIZATION - {"running"}
-    assert others
-    assert {name: found[name] for name in others} == {name: by_the_minute[name] for name in others}
+    by_the_minute, actual_alarms = alarms(folder, 60), alarms(folder, 300)
+    other_names = by_the_minute.keys() - UTILIZATION - {"running"}
+    assert other_names
+    assert {name: actual_alarms[name] for name in other_names} == {
+        name: by_the_minute[name] for name in other_names
+    }
 
 
 def test_an_alarm_says_in_which_periods_it_looks(folder: FleetFolder) -> None:
@@ -82,7 +86,7 @@ def test_an_alarm_says_in_which_periods_it_looks(folder: FleetFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "period", "running", "change"),
+    ("seconds", "period", "running_text", "change"),
     [
         (10, 60, "cpu_utilization_SampleCount / 6", "DIFF(cpu_utilization_SampleCount) / 6"),
         (60, 60, "CPUUtilization SampleCount", "DIFF(cpu_utilization_SampleCount)"),
@@ -93,19 +97,19 @@ def test_the_dashboard_counts_each_instance_once(
     folder: FleetFolder,
     seconds: int,
     period: int,
-    running: str,
+    running_text: str,
     change: str,
 ) -> None:
-    folder.spec(published(seconds))
-    drawn = Dashboard(folder.resolve())
-    assert drawn.lines("Instances running and desired") == {
-        "running": running,
+    folder.spec(publish_interval(seconds))
+    dashboard = Dashboard(folder.resolve())
+    assert dashboard.lines("Instances running and desired") == {
+        "running": running_text,
         "serving calls": "invocations_Sum / invocations_per_instance_Sum",
     }
-    assert drawn.lines("Instances added or removed") == {"change": change}
+    assert dashboard.lines("Instances added or removed") == {"change": change}
     periods = {
         (metric[1] if len(metric) > 1 else metric[0]["label"]): metric[-1]["period"]
-        for graph in drawn.graphs.values()
+        for graph in dashboard.graphs.values()
         for metric in graph["metrics"]
     }
     assert {periods[name] for name in (*UTILIZATION, "change")} == {period}

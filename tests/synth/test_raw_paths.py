@@ -48,8 +48,8 @@ def test_a_path_is_divided_as_cdk_divides_it_however_it_is_escaped(random: list[
     stack = Stack(App(), "stack")
     for number, path in enumerate(paths):
         CfnResource(stack, f"R{number}", type="A::B::C").add_property_override(path, 1)
-    found = Template.from_stack(stack).to_json()["Resources"]
+    resources = Template.from_stack(stack).to_json()["Resources"]
     for number, path in enumerate(paths):
         spec = case("Model", {path: 1}).context().spec
         (raw,) = raw_properties(spec, "Model")
-        assert places(found[f"R{number}"]["Properties"]) == [raw.parts], path
+        assert places(resources[f"R{number}"]["Properties"]) == [raw.parts], path

@@ -33,11 +33,11 @@ G5, G6 = Decimal("1.408"), Decimal("1.1267")
 def shipped_fleet(folder: Path) -> GitRepository:
     """The fleet's own files without model repositories, as a clone in CI may have them."""
     folder.mkdir()
-    for each in (ROOT / part for part in SYNTHESIS_INPUTS):
-        if each.is_dir():
-            shutil.copytree(each, folder / each.name)
-        elif each.is_file():
-            shutil.copy(each, folder)
+    for root in (ROOT / part for part in SYNTHESIS_INPUTS):
+        if root.is_dir():
+            shutil.copytree(root, folder / root.name)
+        elif root.is_file():
+            shutil.copy(root, folder)
     repository = GitRepository.around(folder)
     repository.branch()
     return repository
@@ -62,7 +62,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> GitRepository:
 
 
 @pytest.fixture(scope="module")
-def found(repository: GitRepository) -> FleetChange:
+def fleet_change(repository: GitRepository) -> FleetChange:
     top = repository.top
     edit(top / "model_specs/sentence-embeddings.yaml", "type: ml.g5.xlarge", "type: ml.g6.xlarge")
     edit(top / "model_specs/resnet-pt.yaml", "max: 5", "max: 20")
@@ -75,13 +75,13 @@ def found(repository: GitRepository) -> FleetChange:
 
 
 @pytest.fixture(scope="module")
-def endpoints(found: FleetChange) -> Mapping[str, EndpointChange]:
-    (staging,) = found.environments
-    return {each.endpoint: each for each in staging.endpoints}
+def endpoints(fleet_change: FleetChange) -> Mapping[str, EndpointChange]:
+    (staging,) = fleet_change.environments
+    return {endpoint.endpoint: endpoint for endpoint in staging.endpoints}
 
 
-def month(hourly: Decimal) -> str:
-    return f"{hourly * 720:,.2f}"
+def month(decimal: Decimal) -> str:
+    return f"{decimal * 720:,.2f}"
 
 
 def test_only_what_changed_is_listed_and_the_riskiest_is_first(
@@ -90,7 +90,7 @@ def test_only_what_changed_is_listed_and_the_riskiest_is_first(
     assert list(endpoints) == ["bert-trt", "resnet50", "pictures", "sentence-embeddings", "resnet-pt"]
 
 
-def test_the_comment_of_another_instance_type_is_that_of_hand_arithmetic(found: FleetChange) -> None:
+def test_the_comment_of_another_instance_type_is_that_of_hand_arithmetic(fleet_change: FleetChange) -> None:
     low, high = (
         f"{month(2 * G6)} (−{month(2 * (G5 - G6))}, −20 %)",
         f"{month(8 * G6)} (−{month(8 * (G5 - G6))})",
@@ -99,7 +99,7 @@ def test_the_comment_of_another_instance_type_is_that_of_hand_arithmetic(found: 
     assert (
         "| sentence-embeddings | ml.g5.xlarge (A10G) → ml.g6.xlarge (L4) | new configuration, **endpoint stays** "
         f"| canary 50 %, 10 min + 10 min, rolled back on errors, latency p99 | {low} | {high} |"
-    ) in markdown(found, 0)
+    ) in markdown(fleet_change, 0)
 
 
 def test_it_needs_as_many_instances_beside_the_old_ones(endpoints: Mapping[str, EndpointChange]) -> None:
@@ -138,8 +138,8 @@ def test_a_rename_is_a_deletion_and_a_creation_with_what_is_lost(
     assert "is a deletion and a creation: its URL" in endpoints["resnet50"].warnings[0]
 
 
-def test_the_verdict_names_what_interrupts(found: FleetChange) -> None:
-    first, verdict, *_ = markdown(found, 0).splitlines()
+def test_the_verdict_names_what_interrupts(fleet_change: FleetChange) -> None:
+    first, verdict, *_ = markdown(fleet_change, 0).splitlines()
     assert first == "<!-- triton-fleet-report -->"
     assert verdict.startswith(
         "### staging: 2 endpoints to be destroyed, 1 endpoint created, 2 endpoints updated in place, "
@@ -148,13 +148,13 @@ def test_the_verdict_names_what_interrupts(found: FleetChange) -> None:
 
 
 def test_two_reports_are_the_same_bytes_and_nothing_is_left_behind(
-    found: FleetChange, repository: GitRepository
+    fleet_change: FleetChange, repository: GitRepository
 ) -> None:
-    again = fleet_review(repository.top, "main", ["staging"], DAY)
-    assert markdown(again, 65_536) == markdown(found, 65_536)
-    assert json.dumps(report_document(again)) == json.dumps(report_document(found))
+    second_change = fleet_review(repository.top, "main", ["staging"], DAY)
+    assert markdown(second_change, 65_536) == markdown(fleet_change, 65_536)
+    assert json.dumps(report_document(second_change)) == json.dumps(report_document(fleet_change))
     assert len(repository.git("worktree", "list").splitlines()) == 1
-    assert not re.search(r"fleet-report-", markdown(found, 0))
+    assert not re.search(r"fleet-report-", markdown(fleet_change, 0))
 
 
 class TestOtherChanges:
@@ -171,9 +171,9 @@ class TestOtherChanges:
     def test_the_readme_shows_a_comment_but_for_its_details_and_its_base(self, top: Path) -> None:
         edit(top / "model_specs/sentence-embeddings.yaml", "type: ml.g5.xlarge", "type: ml.g6.xlarge")
         comment = markdown(fleet_review(top, "main", ["staging"], DAY), 65_536)
-        shown = comment.removeprefix("<!-- triton-fleet-report -->\n").partition("\n\n<details>")[0]
-        quoted = re.findall(r"^> ?(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-        assert quoted == shown.splitlines()
+        output = comment.removeprefix("<!-- triton-fleet-report -->\n").partition("\n\n<details>")[0]
+        matches = re.findall(r"^> ?(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+        assert matches == output.splitlines()
 
     def test_a_spec_that_was_wrong_at_the_base_is_named_with_its_mistake(self, top: Path) -> None:
         spec = top / "model_specs/resnet50.yaml"
@@ -188,7 +188,7 @@ class TestOtherChanges:
         (change,) = staging.endpoints
         assert change.effect is UpdateEffect.UNKNOWN
         assert "scalling" in change.problem
-        assert [each.code for each in staging.fixed] == ["FL110"]
+        assert [finding.code for finding in staging.fixed] == ["FL110"]
 
     def test_a_spec_that_is_wrong_now_is_a_new_error_in_the_verdict(self, top: Path) -> None:
         edit(top / "model_specs/resnet50.yaml", "scaling:", "scalling:")
@@ -205,12 +205,14 @@ class TestOtherChanges:
         shutil.copy(top / "locks/staging/resnet50.lock.yaml", top / "locks/qa")
         (qa,) = fleet_review(top, "main", ["qa"], DAY).environments
         assert "new environment" in qa.notes[0]
-        assert [(each.endpoint, each.effect) for each in qa.endpoints] == [("resnet50", UpdateEffect.CREATED)]
+        assert [(endpoint.endpoint, endpoint.effect) for endpoint in qa.endpoints] == [
+            ("resnet50", UpdateEffect.CREATED)
+        ]
 
     def test_a_promoted_environment_is_compared_by_its_own_specs(self, top: Path) -> None:
         edit(top / "model_specs/resnet50.yaml", "max: 4", "max: 6")
-        found: Any = fleet_review(top, "main", ["prod", "staging"], DAY)
-        assert [(each.name, len(each.endpoints)) for each in found.environments] == [
+        change: Any = fleet_review(top, "main", ["prod", "staging"], DAY)
+        assert [(environment.name, len(environment.endpoints)) for environment in change.environments] == [
             ("prod", 0),
             ("staging", 1),
         ]
@@ -218,7 +220,9 @@ class TestOtherChanges:
     def test_the_owner_and_the_key_of_an_environment_reach_all_of_its_endpoints(self, top: Path) -> None:
         edit(top / "environments/staging.yaml", "tags: {", "tags: {cost: '1', ")
         (staging,) = fleet_review(top, "main", ["staging"], DAY).environments
-        assert {each.effect for each in staging.endpoints} == {UpdateEffect.IN_PLACE}
+        assert {endpoint.effect for endpoint in staging.endpoints} == {UpdateEffect.IN_PLACE}
         locks = (top / "locks/staging").glob("*.lock.yaml")
-        assert {each.endpoint for each in staging.endpoints} == {each.name.split(".")[0] for each in locks}
+        assert {endpoint.endpoint for endpoint in staging.endpoints} == {
+            lock.name.split(".")[0] for lock in locks
+        }
         assert staging.shared

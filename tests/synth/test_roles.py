@@ -15,9 +15,9 @@ import pytest
 
 from tests.support.cfn_linting import cfn_lint
 from tests.support.fleet_folder import ROOT
-from tests.synth.roles import Granted, Role, roles
-from tests.synth.shipped_specs import ENVIRONMENTS, shipped
-from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
+from tests.synth.roles import Grant, Role, roles
+from tests.synth.shipped_specs import ENVIRONMENTS, shipped_spec
+from tests.synth.stack_kinds import BOUNDARY, BOUNDED_STACKS, stack_kinds
 from triton_endpoints.access.roles import ACCESS_WILDCARDS
 from triton_endpoints.wildcards import WILDCARDS
 from triton_fleet.endpoint.bucket_keys import OWNERS
@@ -35,21 +35,21 @@ VERSIONS = re.compile(r"\$\{\w+\.Arn\}:\*")
 
 
 @pytest.fixture(scope="module")
-def listed() -> dict[str, list[Role]]:
+def listed_roles() -> dict[str, list[Role]]:
     return {title: roles(template) for title, template in stack_kinds().items()}
 
 
 @pytest.fixture(scope="module")
-def every(listed: dict[str, list[Role]]) -> list[Role]:
+def every(listed_roles: dict[str, list[Role]]) -> list[Role]:
     """Those, and the roles of what is shipped."""
-    made = (template for environment in ENVIRONMENTS for template in shipped(environment).values())
-    return [*chain(*listed.values()), *chain(*map(roles, made))]
+    templates = (template for environment in ENVIRONMENTS for template in shipped_spec(environment).values())
+    return [*chain(*listed_roles.values()), *chain(*map(roles, templates))]
 
 
 def test_the_document_lists_what_the_roles_may_do(
-    listed: dict[str, list[Role]], pytestconfig: pytest.Config
+    listed_roles: dict[str, list[Role]], pytestconfig: pytest.Config
 ) -> None:
-    parts = ["\n\n".join([f"## {title}", *map(Role.text, found)]) for title, found in listed.items()]
+    parts = ["\n\n".join([f"## {title}", *map(Role.text, role)]) for title, role in listed_roles.items()]
     text = "\n\n".join([HEAD.rstrip(), *parts]) + "\n"
     if pytestconfig.option.update_snapshots:
         DOCUMENT.write_text(text)
@@ -57,42 +57,40 @@ def test_the_document_lists_what_the_roles_may_do(
 
 
 def test_no_action_is_a_wildcard_and_nothing_is_granted_by_exclusion(every: list[Role]) -> None:
-    statements = [each for role in every for each in role.granted]
-    assert {each.effect for each in statements} == {"Allow"}
-    assert [each for each in statements if "*" in "".join(each.actions)] == []
+    statements = [item for role in every for item in role.grants]
+    assert {statement.effect for statement in statements} == {"Allow"}
+    assert [statement for statement in statements if "*" in "".join(statement.actions)] == []
 
 
 def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: list[Role]) -> None:
-    unreasoned = [
-        (role.name, each.sid, resource)
+    rows = [
+        (role.name, item.sid, resource)
         for role in every
-        for each in role.granted
-        for resource in each.resources
-        if "*" in resource and not is_meant(each, resource)
+        for item in role.grants
+        for resource in item.resources
+        if "*" in resource and not is_meant(item, resource)
     ]
-    assert unreasoned == []
+    assert rows == []
 
 
 def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
     """The reasons of wildcards that are no more go with them."""
-    statements = [each for role in every for each in role.granted]
+    statements = [item for role in every for item in role.grants]
     for wildcard in (*WILDCARDS, *ACCESS_WILDCARDS):
-        granted = {
+        granted_actions = {
             action
-            for each in statements
-            if any(re.fullmatch(wildcard.form, resource) for resource in each.resources)
-            for action in each.actions
+            for statement in statements
+            if any(re.fullmatch(wildcard.form, resource) for resource in statement.resources)
+            for action in statement.actions
         }
-        assert wildcard.actions <= granted, wildcard.form
+        assert wildcard.actions <= granted_actions, wildcard.form
 
 
 def test_a_role_is_taken_on_by_a_service_of_aws_unless_a_file_names_others(every: list[Role]) -> None:
     """Those that `access` of a spec and of an environment name are in test_access.py."""
-    trusted = [
-        each for role in every if not role.name.startswith(("Access", "Invoker")) for each in role.trusted
-    ]
-    assert {each.actions for each in trusted} == {("sts:AssumeRole",)}
-    assert {principal for each in trusted for principal in each.principals} == {
+    trust = [item for role in every if not role.name.startswith(("Access", "Invoker")) for item in role.trust]
+    assert {item.actions for item in trust} == {("sts:AssumeRole",)}
+    assert {principal for item in trust for principal in item.principals} == {
         "Service: codebuild.amazonaws.com",
         "Service: lambda.amazonaws.com",
         "Service: sagemaker.amazonaws.com",
@@ -101,14 +99,16 @@ def test_a_role_is_taken_on_by_a_service_of_aws_unless_a_file_names_others(every
 
 
 def test_no_role_has_a_policy_of_others(every: list[Role]) -> None:
-    assert [role.name for role in every if role.managed] == []
+    assert [role.name for role in every if role.managed_policies] == []
 
 
 def test_the_boundary_of_an_environment_is_on_each_role_and_no_other_is(
-    listed: dict[str, list[Role]],
+    listed_roles: dict[str, list[Role]],
 ) -> None:
-    bounded = {title: {role.boundary for role in found} for title, found in listed.items()}
-    assert bounded == {title: {BOUNDARY if title in BOUNDED else ""} for title in listed}
+    boundaries = {
+        title: {role.boundary for role in actual_role} for title, actual_role in listed_roles.items()
+    }
+    assert boundaries == {title: {BOUNDARY if title in BOUNDED_STACKS else ""} for title in listed_roles}
 
 
 @pytest.mark.parametrize("kind", ["AWS::IAM::ManagedPolicy", "AWS::IAM::User"])
@@ -134,11 +134,11 @@ def test_every_action_is_one_of_aws_and_takes_the_resource_of_its_statement(
     wrong = {"Resources": {"Wrong": {"Type": "AWS::IAM::Policy", "Properties": policy}}}
     for name, template in {**stack_kinds(), "wrong": wrong}.items():
         (tmp_path / name).write_text(json.dumps(template))
-    found = sorted((file, rule) for file, rule, _ in cfn_lint(tmp_path.iterdir()))
-    assert found == [("wrong", "I3510"), ("wrong", "W3037")]
+    rows = sorted((file, rule) for file, rule, _ in cfn_lint(tmp_path.iterdir()))
+    assert rows == [("wrong", "I3510"), ("wrong", "W3037")]
 
 
-def is_meant(statement: Granted, resource: str) -> bool:
+def is_meant(statement: Grant, resource: str) -> bool:
     if VERSIONS.fullmatch(resource):
         return statement.actions == ("lambda:InvokeFunction",)
     return any(
@@ -152,8 +152,8 @@ def test_no_role_but_the_one_that_deploys_writes_who_owns_which_content(every: l
     writers = {
         role.name
         for role in every
-        for each in role.granted
-        for action, resource in product(each.actions, each.resources)
+        for item in role.grants
+        for action, resource in product(item.actions, item.resources)
         if action.startswith("s3:") and not action.startswith(("s3:Get", "s3:List"))
         if resource == "*" or fnmatchcase(record, resource.partition("/")[2])
     }

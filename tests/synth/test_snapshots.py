@@ -22,8 +22,8 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.support.fleet_folder import ROOT
-from tests.synth.resources import joined
-from tests.synth.shipped_specs import ENVIRONMENTS, HASH, shipped
+from tests.synth.resources import join_strings
+from tests.synth.shipped_specs import ENVIRONMENTS, HASH, shipped_spec
 from triton_fleet.project.project import open_project
 from triton_fleet.project.spec_files import spec_files
 
@@ -50,8 +50,8 @@ class Lines(SingleFileSnapshotExtension):
 
 @pytest.mark.parametrize("name", NAMES, ids=[f"triton-fleet-{WHOLE}{name}" for name in NAMES])
 def test_the_template_is_as_reviewed(name: str, snapshot: SnapshotAssertion) -> None:
-    reviewed = snapshot.use_extension(JSONSnapshotExtension)
-    assert readable(shipped(WHOLE)[f"triton-fleet-{WHOLE}{name}"]) == reviewed
+    snapshot_extension = snapshot.use_extension(JSONSnapshotExtension)
+    assert readable(shipped_spec(WHOLE)[f"triton-fleet-{WHOLE}{name}"]) == snapshot_extension
 
 
 @pytest.mark.parametrize("environment", [name for name in ENVIRONMENTS if name != WHOLE])
@@ -64,7 +64,7 @@ def test_another_environment_differs_as_reviewed(environment: str, snapshot: Sna
 
 def test_every_stack_has_a_snapshot_of_its_own() -> None:
     for environment in ENVIRONMENTS:
-        assert {f"triton-fleet-{environment}{name}" for name in NAMES} == set(shipped(environment))
+        assert {f"triton-fleet-{environment}{name}" for name in NAMES} == set(shipped_spec(environment))
 
 
 def test_a_difference_names_its_path_and_both_values() -> None:
@@ -79,8 +79,8 @@ def test_a_difference_names_its_path_and_both_values() -> None:
 
 def test_a_snapshot_shows_everything_but_hashes() -> None:
     body = {"Fn::Join": ["", ['{"widgets":[{"title":"', {"Fn::GetAtt": ["Endpoint", "Name"]}, '"}]}']]}
-    made = {"Code": {"S3Key": f"{'a1' * 32}.zip"}, "Size": 0, "DashboardBody": body}
-    assert readable(made) == {
+    answer = {"Code": {"S3Key": f"{'a1' * 32}.zip"}, "Size": 0, "DashboardBody": body}
+    assert readable(answer) == {
         "Code": {"S3Key": "HASH.zip"},
         "Size": 0,
         "DashboardBody": {"widgets": [{"title": "${Endpoint.Name}"}]},
@@ -91,7 +91,7 @@ def readable(value: Any) -> Any:
     """A template without hashes, and with the bodies of dashboards as JSON."""
     match value:
         case {"DashboardBody": body, **others}:
-            return {"DashboardBody": readable(json.loads(joined(body))), **readable(others)}
+            return {"DashboardBody": readable(json.loads(join_strings(body))), **readable(others)}
         case dict():
             return {readable(key): readable(inner) for key, inner in value.items()}
         case list():
@@ -110,7 +110,7 @@ def differing_values(environment: str, name: str) -> Sequence[str]:
 def values(environment: str, stack: str) -> Mapping[str, str]:
     """The values of a template by their paths, with words for its environment, account and region."""
     place = open_project(ROOT, environment).environment
-    text = json.dumps(readable(shipped(environment)[stack]))
+    text = json.dumps(readable(shipped_spec(environment)[stack]))
     for name, word in ((place.account, "ACCOUNT"), (place.region, "REGION"), (environment, "ENVIRONMENT")):
         text = re.sub(rf"\b{name}\b", word, text)
     return dict(leaves(json.loads(DIGEST_OF_CONTENT.sub(r"\1", text))))

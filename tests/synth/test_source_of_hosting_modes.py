@@ -74,7 +74,7 @@ BY_NAME = {
     "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "only in `environment`",
 }
 """Without a typed key; `environment` sets them, and `fleet check` reads them by their types."""
-UNBATCHED = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "image_inception"}
+UNBATCHED_MODELS = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "image_inception"}
 """The source wants a `max_batch_size` of 1 or more. These graphs take one image at a time: their first dimension
 is 1, not free, and 0 tells Triton so."""
 
@@ -82,23 +82,23 @@ is 1, not free, and 0 tells Triton so."""
 def container(environment: str, endpoint: str) -> dict[str, Any]:
     """The container of the endpoint's Model."""
     (model,) = properties(environment, endpoint, "Model")
-    found: dict[str, Any] = model["PrimaryContainer"]
-    return found
+    primary_container: dict[str, Any] = model["PrimaryContainer"]
+    return primary_container
 
 
 def configs(endpoint: str) -> Iterator[tuple[Path, Any]]:
     """The committed configurations of an endpoint's model repositories; the rest is made of them."""
-    for each in open_project(ROOT, "dev", [endpoint]).load(endpoint).spec.models:
-        for file in sorted((ROOT / "model_specs" / each.repository).rglob("config.pbtxt")):
+    for model in open_project(ROOT, "dev", [endpoint]).load(endpoint).spec.models:
+        for file in sorted((ROOT / "model_specs" / model.repository).rglob("config.pbtxt")):
             yield file, parse(file.read_bytes())
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 @pytest.mark.parametrize("mode", MODES)
 def test_a_hosting_mode_is_declared_as_sagemaker_knows_it(environment: str, mode: str) -> None:
-    told = container(environment, MODES[mode])
-    assert told["Mode"] == MODE[mode]
-    assert told["ModelDataUrl"].endswith(".tar.gz" if MODE[mode] == "SingleModel" else "/")
+    told_container = container(environment, MODES[mode])
+    assert told_container["Mode"] == MODE[mode]
+    assert told_container["ModelDataUrl"].endswith(".tar.gz" if MODE[mode] == "SingleModel" else "/")
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -106,23 +106,23 @@ def test_a_hosting_mode_is_declared_as_sagemaker_knows_it(environment: str, mode
 def test_a_single_endpoint_names_its_model_and_of_an_ensemble_the_ensemble_proper(
     environment: str, mode: str
 ) -> None:
-    named = container(environment, MODES[mode])["Environment"].get(DEFAULT_MODEL)
+    named_values = container(environment, MODES[mode])["Environment"].get(DEFAULT_MODEL)
     if MODE[mode] == "MultiModel":
-        assert named is None, "it has no effect there: the target names the model"
+        assert named_values is None, "it has no effect there: the target names the model"
         return
-    (config,) = (config for _, config in configs(MODES[mode]) if config.name == named)
-    assert (backend_of(config, named, []) == "ensemble") == mode.endswith("an ensemble")
+    (config,) = (config for _, config in configs(MODES[mode]) if config.name == named_values)
+    assert (backend_of(config, named_values, []) == "ensemble") == mode.endswith("an ensemble")
 
 
 def test_the_archives_of_several_models_hold_ensembles_in_one_mode_and_none_in_the_other() -> None:
-    held = {
+    totals = {
         mode: sum(
             backend_of(config, file.parent.name, []) == "ensemble" for file, config in configs(endpoint)
         )
         for mode, endpoint in MODES.items()
     }
-    assert held["several models"] == held["a single model"] == 0
-    assert held["several models, ensembles among them"] >= 1
+    assert totals["several models"] == totals["a single model"] == 0
+    assert totals["several models, ensembles among them"] >= 1
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -130,14 +130,14 @@ def test_the_archives_of_several_models_hold_ensembles_in_one_mode_and_none_in_t
 def test_every_mode_publishes_tritons_metrics_under_the_endpoints_own_name(
     environment: str, endpoint: str
 ) -> None:
-    wanted = METRICS | {name: place.format(endpoint) for name, place in PLACES.items()}
-    told = container(environment, endpoint)["Environment"]
-    assert {name: told.get(name) for name in wanted} == wanted
+    expected_metrics = METRICS | {name: place.format(endpoint) for name, place in PLACES.items()}
+    told_environment = container(environment, endpoint)["Environment"]
+    assert {name: told_environment.get(name) for name in expected_metrics} == expected_metrics
 
 
-@pytest.mark.parametrize(("name", "type_there"), TABLE.items())
-def test_a_variable_of_the_table_is_typed(name: str, type_there: str) -> None:
-    assert variables()[name].type in TYPES[type_there]
+@pytest.mark.parametrize(("name", "keystrokes"), TABLE.items())
+def test_a_variable_of_the_table_is_typed(name: str, keystrokes: str) -> None:
+    assert variables()[name].type in TYPES[keystrokes]
 
 
 def test_what_a_user_sets_of_the_table_has_a_key_of_its_own() -> None:
@@ -147,29 +147,29 @@ def test_what_a_user_sets_of_the_table_has_a_key_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [*BY_NAME.items(), *((mode, f"`{MODES[mode]}`") for mode in MODES)]
+    ("name", "message"), [*BY_NAME.items(), *((mode, f"`{MODES[mode]}`") for mode in MODES)]
 )
-def test_the_page_of_hosting_modes_tells_of_it(name: str, told: str) -> None:
+def test_the_page_of_hosting_modes_tells_of_it(name: str, message: str) -> None:
     rows = [
         line for line in (ROOT / "docs/hosting-modes.md").read_text().splitlines() if line.startswith("|")
     ]
     first = [row.split("|")[1] for row in rows]
-    (found,) = (
+    (actual_row,) = (
         row
         for row, cell in zip(rows, first, strict=True)
         if name in (cell.strip(), *cell.strip("` ,").split("`"))
     )
-    assert told in found
+    assert message in actual_row
 
 
 @pytest.mark.parametrize("endpoint", MODES.values())
 def test_every_config_has_the_fields_that_the_source_asks_for(endpoint: str) -> None:
-    found = list(configs(endpoint))
-    assert found
-    for file, config in found:
+    rows = list(configs(endpoint))
+    assert rows
+    for file, config in rows:
         assert config.name == file.parent.name
         assert config.platform or config.backend, file
         for tensor in (*config.input, *config.output):
             assert tensor.name and tensor.data_type and tensor.dims, file
         assert config.input and config.output, file
-        assert (config.max_batch_size >= 1) == (config.name not in UNBATCHED), file
+        assert (config.max_batch_size >= 1) == (config.name not in UNBATCHED_MODELS), file

@@ -18,13 +18,13 @@ SYSTEMS = {
     "resnet_pt": source_of_resnet_pt,
 }
 """By the folder of the example: SOURCE has the values there, DIFFERENT those that are others here, `ours` tells ours."""
-EACH = pytest.mark.parametrize("example", SYSTEMS)
+EACH_SYSTEM = pytest.mark.parametrize("example", SYSTEMS)
 SAME = [
-    (each, name)
-    for each, system in SYSTEMS.items()
+    (item, name)
+    for item, system in SYSTEMS.items()
     for name in sorted(system.SOURCE.keys() - system.DIFFERENT)
 ]
-OTHERS = [(each, name) for each, system in SYSTEMS.items() for name in system.DIFFERENT]
+OTHER_SYSTEMS = [(item, name) for item, system in SYSTEMS.items() for name in system.DIFFERENT]
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
@@ -35,29 +35,29 @@ def test_a_value_is_that_of_the_source(environment: str, example: str, name: str
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-@pytest.mark.parametrize(("example", "name"), OTHERS)
+@pytest.mark.parametrize(("example", "name"), OTHER_SYSTEMS)
 def test_a_value_that_is_said_to_differ_is_as_it_is_said(environment: str, example: str, name: str) -> None:
     system: ModuleType = SYSTEMS[example]
-    assert system.ours(environment)[name] == system.DIFFERENT[name].here != system.SOURCE[name]
+    assert system.ours(environment)[name] == system.DIFFERENT[name].own_value != system.SOURCE[name]
 
 
-@EACH
+@EACH_SYSTEM
 def test_all_that_is_compared_is_of_the_source(example: str) -> None:
     system: ModuleType = SYSTEMS[example]
     assert system.ours("prod").keys() == system.SOURCE.keys()
 
 
-@EACH
+@EACH_SYSTEM
 def test_what_differs_is_in_the_examples_readme_with_both_values_and_the_reason(example: str) -> None:
     readme = (ROOT / "examples" / example / "README.md").read_text().splitlines()
     system: ModuleType = SYSTEMS[example]
-    rows = [row(name, system.SOURCE[name], each) for name, each in system.DIFFERENT.items()]
-    assert [each for each in rows if each not in readme] == []
+    rows = [row(name, system.SOURCE[name], item) for name, item in system.DIFFERENT.items()]
+    assert [row for row in rows if row not in readme] == []
 
 
 def test_of_the_sources_parameters_of_pytorch_only_one_that_triton_no_longer_reads_is_left_out() -> None:
-    there, here = source_of_resnet_pt.SOURCE, source_of_resnet_pt.ours("prod")
-    assert there["config: parameters"] - here["config: parameters"] == {"ENABLE_NVFUSER"}
+    source, own_text = source_of_resnet_pt.SOURCE, source_of_resnet_pt.ours("prod")
+    assert source["config: parameters"] - own_text["config: parameters"] == {"ENABLE_NVFUSER"}
 
 
 @pytest.mark.parametrize("name", source_of_resnet_pt.PARAMETERS)

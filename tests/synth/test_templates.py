@@ -1,4 +1,4 @@
-"""What holds for every template of every environment that is shipped."""
+"""Rules for every template of every environment that is shipped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENVIRONMENTS = ["dev", *(pytest.param(name, marks=pytest.mark.nightly) for name 
 
 @dataclass(frozen=True)
 class Assembly:
-    """What synth wrote for one environment."""
+    """The templates that synth wrote for one environment."""
 
     environment: str
     folder: Path
@@ -56,10 +56,12 @@ def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
     The CDK's own rules meet that of one here, and those of all in `shipped`, in one process.
     """
-    made = Assembly(request.param, tmp_path_factory.mktemp(request.param) / "cdk.out")
-    done = synth(made.folder, made.environment, validates=made.environment == "dev")
-    assert done.returncode == 0, done.stderr
-    return made
+    made_assembly = Assembly(request.param, tmp_path_factory.mktemp(request.param) / "cdk.out")
+    process = synth(
+        made_assembly.folder, made_assembly.environment, validates=made_assembly.environment == "dev"
+    )
+    assert process.returncode == 0, process.stderr
+    return made_assembly
 
 
 def test_cfn_lint_finds_nothing(assembly: Assembly) -> None:
@@ -86,8 +88,8 @@ def test_endpoint_stacks_depend_on_no_other_stack(assembly: Assembly) -> None:
 
 def test_foundation_alone_is_protected_against_being_deleted(assembly: Assembly) -> None:
     stacks = {name: assembly.artifacts[name]["properties"] for name in assembly.templates}
-    protected = [name for name, properties in stacks.items() if properties.get("terminationProtection")]
-    assert protected == [assembly.foundation]
+    names = [name for name, properties in stacks.items() if properties.get("terminationProtection")]
+    assert names == [assembly.foundation]
 
 
 @pytest.mark.nightly
@@ -105,20 +107,22 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
     assembly: Assembly, tmp_path: Path
 ) -> None:
     name = next(iter(spec_files(ROOT).by_endpoint))
-    selected = Assembly(assembly.environment, tmp_path / "cdk.out")
-    done = synth(selected.folder, selected.environment, f"endpoints={name}", validates=False)
-    assert done.returncode == 0, done.stderr
-    assert set(selected.templates) == {assembly.foundation, f"{assembly.foundation}-{name}"}
-    assert selected.templates.items() <= assembly.templates.items()
+    selected_assembly = Assembly(assembly.environment, tmp_path / "cdk.out")
+    process = synth(
+        selected_assembly.folder, selected_assembly.environment, f"endpoints={name}", validates=False
+    )
+    assert process.returncode == 0, process.stderr
+    assert set(selected_assembly.templates) == {assembly.foundation, f"{assembly.foundation}-{name}"}
+    assert selected_assembly.templates.items() <= assembly.templates.items()
 
 
 @pytest.mark.parametrize(
-    ("context", "said"),
+    ("context", "message"),
     [
         ({"environment": "dev", "endpoints": "nope"}, "FL120: there is no endpoint 'nope'"),
         *(
-            pytest.param(context, said, marks=pytest.mark.nightly)
-            for context, said in (
+            pytest.param(context, text, marks=pytest.mark.nightly)
+            for context, text in (
                 ({"environment": "qa"}, "FL120: there is no environment 'qa'"),
                 ({"environment": ""}, "FL120: no environment was named"),
                 ({"environment": "dev", "endpoints": ""}, "FL120: no endpoint was named"),
@@ -127,13 +131,13 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
     ],
 )
 def test_wrong_input_ends_synth_with_a_finding_and_no_traceback(
-    tmp_path: Path, context: dict[str, str], said: str
+    tmp_path: Path, context: dict[str, str], message: str
 ) -> None:
     endpoints = [f"endpoints={context['endpoints']}"] if "endpoints" in context else []
-    done = synth(tmp_path / "cdk.out", context["environment"], *endpoints)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    process = synth(tmp_path / "cdk.out", context["environment"], *endpoints)
+    assert process.returncode == 1
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -165,8 +169,8 @@ def test_a_bucket_that_takes_plain_http_stops_synth(folder: FleetFolder) -> None
 
 @pytest.mark.nightly
 def test_a_mistyped_selection_is_not_taken_for_all(tmp_path: Path) -> None:
-    done = synth(tmp_path / "cdk.out", "dev", "endpoint=sentence-embeddings")
-    assert (done.returncode, "FL122: `-c endpoint=` is not read" in done.stderr) == (1, True)
+    process = synth(tmp_path / "cdk.out", "dev", "endpoint=sentence-embeddings")
+    assert (process.returncode, "FL122: `-c endpoint=` is not read" in process.stderr) == (1, True)
 
 
 def test_a_node_that_is_too_old_is_told_with_its_version_and_how_to_get_another(tmp_path: Path) -> None:
@@ -174,15 +178,19 @@ def test_a_node_that_is_too_old_is_told_with_its_version_and_how_to_get_another(
     node.write_text("#!/bin/sh\necho v16.20.0\n")
     node.chmod(0o755)
     command = [sys.executable, str(ROOT / "app.py")]
-    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert f"cannot run: {node} is Node.js v16.20.0; 22 or newer is needed" in done.stderr
-    assert "remedy: run `make setup`" in done.stderr
+    process = subprocess.run(
+        command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 2
+    assert f"cannot run: {node} is Node.js v16.20.0; 22 or newer is needed" in process.stderr
+    assert "remedy: run `make setup`" in process.stderr
 
 
 def test_a_python_without_the_requirements_is_told_how_to_get_them(tmp_path: Path) -> None:
     command = [sys.executable, "-S", str(ROOT / "app.py")]
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "remedy: run `make setup`, then `source .venv/bin/activate`" in done.stderr
+    process = subprocess.run(
+        command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (process.returncode, "Traceback" in process.stderr) == (2, False)
+    assert "remedy: run `make setup`, then `source .venv/bin/activate`" in process.stderr

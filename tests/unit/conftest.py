@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
+from tests.support.hostile_git import Marks, marks
+from tests.support.new_fleet import init
 from tests.support.new_specs import PROD, NewSpecs
 
 
@@ -29,3 +32,17 @@ def new(folder: FleetFolder) -> NewSpecs:
     """No model is there."""
     folder.write("environments/prod.yaml", PROD)
     return NewSpecs(folder)
+
+
+@pytest.fixture
+def marks_folder(tmp_path: Path) -> Marks:
+    """Programs that leave a mark where they run."""
+    (tmp_path / "marks").mkdir()
+    return marks(tmp_path / "marks")
+
+
+@pytest.fixture
+def initial_fleet(tmp_path: Path) -> Path:
+    """A new fleet without an example."""
+    assert init(tmp_path / "fleet", "--account", "123456789012", "--example", "none").exit_code == 0
+    return tmp_path / "fleet"

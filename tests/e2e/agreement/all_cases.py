@@ -27,5 +27,5 @@ def all_cases() -> list[Case]:
     ]
     ids = [case.id for case in cases]
     if len(set(ids)) < len(ids):
-        raise ValueError(f"ids given twice: {sorted({each for each in ids if ids.count(each) > 1})}")
+        raise ValueError(f"ids given twice: {sorted({item for item in ids if ids.count(item) > 1})}")
     return cases

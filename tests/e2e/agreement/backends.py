@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.e2e.agreement.tables import cases, put, swap
-from tests.support.broken_repositories import CODE, CONFIG, DOUBLE, PLAN, SCALE, Case, Files, changed, without
+from tests.support.broken_repositories import (
+    CODE,
+    CONFIG,
+    DOUBLE,
+    PLAN,
+    SCALE,
+    Case,
+    Files,
+    change_file,
+    without,
+)
 
 IN = 'name: "x" data_type: TYPE_FP32 dims: [ 2 ]'
 OUT = 'name: "y" data_type: TYPE_FP32 dims: [ 2 ]'
@@ -94,54 +104,56 @@ def backend_cases() -> Iterator[Case]:
 
 def _files() -> Iterator[Case]:
     code = {"double/1/code.py": CODE, **without(DOUBLE, ["double/1/model.py"])}
-    named: Files = changed(code, "double/config.pbtxt", add='default_model_filename: "code.py"\n')
+    named_files: Files = change_file(code, "double/config.pbtxt", add='default_model_filename: "code.py"\n')
     yield Case(
-        id="other-file-named", files=named, changed="model.py is called code.py, and the config says so"
+        id="other-file-named", files=named_files, change="model.py is called code.py, and the config says so"
     )
     no_config = without(DOUBLE, ["double/config.pbtxt"])
-    yield Case(id="python-no-config", files=no_config, changed="a Python model without config.pbtxt")
+    yield Case(id="python-no-config", files=no_config, change="a Python model without config.pbtxt")
     yield Case(
         id="onnx-no-config",
         files=without(SCALE, ["scale/config.pbtxt"]),
-        changed="an ONNX model without config.pbtxt",
+        change="an ONNX model without config.pbtxt",
     )
     empty: Files = {**DOUBLE, "double/config.pbtxt": b""}
-    yield Case(id="python-empty-config", files=empty, changed="a Python model with an empty config.pbtxt")
-    labelled = changed(DOUBLE, "double/config.pbtxt", (OUT, f'{OUT} label_filename: "labels.txt"'))
-    yield Case(id="labels", files={**labelled, "double/labels.txt": b"cat\ndog\n"}, changed="a label file")
+    yield Case(id="python-empty-config", files=empty, change="a Python model with an empty config.pbtxt")
+    labelled_files = change_file(DOUBLE, "double/config.pbtxt", (OUT, f'{OUT} label_filename: "labels.txt"'))
+    yield Case(
+        id="labels", files={**labelled_files, "double/labels.txt": b"cat\ndog\n"}, change="a label file"
+    )
     garbage: Files = {**SCALE, "scale/1/model.onnx": b"garbage"}
-    yield Case(id="onnx-garbage", files=garbage, changed="an ONNX file that is none")
+    yield Case(id="onnx-garbage", files=garbage, change="an ONNX file that is none")
     yield Case(
         id="onnx-missing",
         files={**without(SCALE, ["scale/1/model.onnx"]), "scale/1/": b""},
-        changed="the ONNX file is missing",
+        change="the ONNX file is missing",
     )
     for name, text in (("no-class", b"class Model:\n    pass\n"), ("no-code", b"")):
         files: Files = {**DOUBLE, "double/1/model.py": text}
-        yield Case(id=f"python-{name}", files=files, changed="code without TritonPythonModel")
-    aliased = (
+        yield Case(id=f"python-{name}", files=files, change="code without TritonPythonModel")
+    content = (
         b"class Model:\n    def execute(self, requests):\n        return []\n\n\nTritonPythonModel = Model\n"
     )
-    files = {**DOUBLE, "double/1/model.py": aliased}
+    files = {**DOUBLE, "double/1/model.py": content}
     yield Case(
-        id="python-class-aliased", files=files, changed="TritonPythonModel is another class's second name"
+        id="python-class-aliased", files=files, change="TritonPythonModel is another class's second name"
     )
     no_execute = b"class TritonPythonModel:\n    pass\n"
     yield Case(
         id="python-no-execute",
         files={**DOUBLE, "double/1/model.py": no_execute},
-        changed="code without execute",
+        change="code without execute",
     )
-    warm: Files = changed(
+    warm: Files = change_file(
         DOUBLE,
         "double/config.pbtxt",
         add='model_warmup [ { name: "w" batch_size: 1 inputs { key: "x" value: { data_type: TYPE_FP32 dims: [ 2 ] input_data_file: "raw" } } } ]\n',
     )
     yield Case(
-        id="warmup-file", files={**warm, "double/warmup/raw": bytes(8)}, changed="a warm-up from a file"
+        id="warmup-file", files={**warm, "double/warmup/raw": bytes(8)}, change="a warm-up from a file"
     )
     yield Case(
         id="warmup-short-file",
         files={**warm, "double/warmup/raw": bytes(4)},
-        changed="a warm-up from a file that is too short",
+        change="a warm-up from a file that is too short",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.e2e.agreement.ensembles import BATCH, CONFIG, IN, ONLY, OUT, PLATFORM, step
+from tests.e2e.agreement.ensembles import BATCH, CONFIG, IN, ONLY_STEP, OUT, PLATFORM, step
 from tests.e2e.agreement.tables import cases, put, swap
 from tests.support.broken_repositories import (
     ENSEMBLE,
@@ -12,8 +12,8 @@ from tests.support.broken_repositories import (
     WRAPPER,
     Case,
     Files,
-    changed,
-    moved,
+    change_file,
+    move_files,
     python_model,
     without,
 )
@@ -150,80 +150,82 @@ def composed_cases() -> Iterator[Case]:
     yield from cases(WRAPPER, DOUBLE_CONFIG, PARTS)
     yield from _files()
     yield from _branches()
-    yield from _nested()
+    yield from nested_cases()
 
 
-def _lost(name: str) -> Files:
+def files_without(name: str) -> Files:
     """The wrapper of a model of its own name: what is missing in an archive Triton looks for in all others."""
-    files = changed(WRAPPER, CONFIG, ('"double"', f'"{name}"'))
-    files = changed(files, DOUBLE_CONFIG, ('"double"', f'"{name}"'))
-    return moved(files, "double/", f"{name}/")
+    files = change_file(WRAPPER, CONFIG, ('"double"', f'"{name}"'))
+    files = change_file(files, DOUBLE_CONFIG, ('"double"', f'"{name}"'))
+    return move_files(files, "double/", f"{name}/")
 
 
 def _files() -> Iterator[Case]:
     yield Case(
         id="ensemble-no-version",
         files=without(WRAPPER, ["pipeline/1/"]),
-        changed="the ensemble has no version",
+        change="the ensemble has no version",
     )
-    lost = _lost("lost")
-    missing = {path: content for path, content in lost.items() if not path.startswith("lost/")}
-    yield Case(id="part-missing", files=missing, changed="a composing model's directory is missing")
-    named = changed(_lost("misnamed"), "misnamed/config.pbtxt", ('"misnamed"', '"other"'))
-    yield Case(id="part-name", files=named, changed="a composing model's name is not its directory's")
-    unread = changed(_lost("unread"), "unread/config.pbtxt", add="no_such_field: 1\n")
-    yield Case(id="part-unknown-field", files=unread, changed="a composing model with an unknown field")
+    files = files_without("lost")
+    missing_contents = {path: content for path, content in files.items() if not path.startswith("lost/")}
+    yield Case(id="part-missing", files=missing_contents, change="a composing model's directory is missing")
+    named_files = change_file(files_without("misnamed"), "misnamed/config.pbtxt", ('"misnamed"', '"other"'))
+    yield Case(id="part-name", files=named_files, change="a composing model's name is not its directory's")
+    unread = change_file(files_without("unread"), "unread/config.pbtxt", add="no_such_field: 1\n")
+    yield Case(id="part-unknown-field", files=unread, change="a composing model with an unknown field")
     yield Case(
         id="part-no-version",
         files=without(WRAPPER, ["double/1/model.py"]),
-        changed="a composing model without a version",
+        change="a composing model without a version",
     )
     yield Case(
         id="part-no-config",
         files=without(ENSEMBLE, ["scale/config.pbtxt"]),
-        changed="a composing ONNX model without config.pbtxt",
+        change="a composing ONNX model without config.pbtxt",
     )
     spare = {**WRAPPER, **python_model("spare", "no_such_field: 1")}
     yield Case(
-        id="ensemble-spare-broken", files=spare, changed="a broken model that the ensemble does not use"
+        id="ensemble-spare-broken", files=spare, change="a broken model that the ensemble does not use"
     )
-    hidden = {**WRAPPER, ".ipynb_checkpoints/x": b""}
-    yield Case(id="ensemble-hidden-beside", files=hidden, changed="a hidden directory beside the models")
-    quoted = changed(missing, CONFIG, (PLATFORM, "platform: 'ensemble'"))
-    quoted = changed(quoted, CONFIG, ('"lost"', '"away"'))
+    hidden_values = {**WRAPPER, ".ipynb_checkpoints/x": b""}
     yield Case(
-        id="regex-miss-alone", files=quoted, changed="an ensemble in single quotes, without its models"
+        id="ensemble-hidden-beside", files=hidden_values, change="a hidden directory beside the models"
     )
-    spaced = changed(WRAPPER, CONFIG, (PLATFORM, 'platform:   \t"ensemble"'))
-    yield Case(id="regex-spaces", files=spaced, changed="white space after the colon of the platform")
+    quoted_files = change_file(missing_contents, CONFIG, (PLATFORM, "platform: 'ensemble'"))
+    quoted_values = change_file(quoted_files, CONFIG, ('"lost"', '"away"'))
+    yield Case(
+        id="regex-miss-alone", files=quoted_values, change="an ensemble in single quotes, without its models"
+    )
+    spaced_files = change_file(WRAPPER, CONFIG, (PLATFORM, 'platform:   \t"ensemble"'))
+    yield Case(id="regex-spaces", files=spaced_files, change="white space after the colon of the platform")
 
 
 def _branches() -> Iterator[Case]:
-    model, decoupled = f'backend: "python"\n{TENSORS}', "model_transaction_policy { decoupled: true }\n"
-    for name, what, left, right in (
+    model, text = f'backend: "python"\n{TENSORS}', "model_transaction_policy { decoupled: true }\n"
+    for name, what, survivors, right in (
         ("branches", "two branches", "", ""),
-        ("branches-decoupled", "two decoupled branches that meet", decoupled, decoupled),
-        ("branch-decoupled", "a decoupled branch that meets another", decoupled, ""),
+        ("branches-decoupled", "two decoupled branches that meet", text, text),
+        ("branch-decoupled", "a decoupled branch that meets another", text, ""),
     ):
         files = {
             "forked/config.pbtxt": BRANCHES.encode(),
             "forked/1/": b"",
-            **python_model("left", model + left),
+            **python_model("left", model + survivors),
             **python_model("right", model + right),
             **python_model("join", JOIN),
         }
-        yield Case(id=name, files=files, changed=what)
+        yield Case(id=name, files=files, change=what)
 
 
-def _nested() -> Iterator[Case]:
+def nested_cases() -> Iterator[Case]:
     inner = '{ model_name: "pipeline" model_version: -1 input_map { key: "raw" value: "raw" } output_map { key: "final" value: "final" } }'
-    outer = changed(
+    outer = change_file(
         WRAPPER,
         CONFIG,
         ('name: "pipeline"', 'name: "outer"'),
         (PLATFORM, "platform: 'ensemble'"),
-        (ONLY, inner),
+        (ONLY_STEP, inner),
     )
     files = {**WRAPPER, "outer/config.pbtxt": outer[CONFIG], "outer/1/": b""}
     what = "an ensemble of an ensemble, in single quotes, so that the inner one is taken"
-    yield Case(id="ensemble-inner-is-main", files=files, changed=what)
+    yield Case(id="ensemble-inner-is-main", files=files, change=what)

@@ -24,7 +24,7 @@ def step(model: str, x: str, y: str) -> str:
     return f'{{ model_name: "{model}" model_version: -1 {maps} }}'
 
 
-FIRST, SECOND, ONLY = (
+FIRST, SECOND, ONLY_STEP = (
     step("double", "raw", "half"),
     step("scale", "half", "final"),
     step("double", "raw", "final"),

@@ -24,16 +24,16 @@ NAME = re.compile(r'^name: "([^"]+)"', re.MULTILINE)
 
 
 def sentence(verdict: Verdict, case: Case) -> str:
-    """What was said, without what comes before and after it, and without paths of this machine."""
-    said = FOLDERS.sub("", AFTER.split(verdict.said)[0])
-    while said != (rest := BEFORE.sub("", said)):
-        said = rest
-    return " ".join(said.replace(case.target, _main(case)).split()).rstrip(";. ")
+    """The text that was said, without what comes before and after it, and without paths of this machine."""
+    text = FOLDERS.sub("", AFTER.split(verdict.message)[0])
+    while text != (rest := BEFORE.sub("", text)):
+        text = rest
+    return " ".join(text.replace(case.target, _main(case)).split()).rstrip(";. ")
 
 
-def is_tritons(said: str) -> bool:
+def is_tritons(message: str) -> bool:
     """Whether a sentence is the core's own, which ours should have."""
-    return NOT_TRITONS.search(said) is None
+    return NOT_TRITONS.search(message) is None
 
 
 def _main(case: Case) -> str:

@@ -1,4 +1,4 @@
-"""What the real server says to each case."""
+"""The real server's verdict on each case."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ QUIET = {
 class Verdict:
     """Whether a repository was loaded, and all that Triton said if it was not."""
 
-    loaded: bool
-    said: str = ""
+    is_loaded: bool
+    message: str = ""
 
 
 class Court:
@@ -47,16 +47,16 @@ class Court:
         self._folder = folder
 
     def verdicts(self, cases: Sequence[Case]) -> dict[str, Verdict]:
-        """What they say, by the ids of the cases."""
+        """Verdicts by the ids of the cases."""
         multi = [case for case in cases if case.mode != SINGLE]
         with ThreadPoolExecutor(SERVERS) as pool:
             single = {case.id: pool.submit(self._single, case) for case in cases if case.mode == SINGLE}
-            together = [multi[start::SHARES] for start in range(SHARES)]
-            of_multi = pool.map(self._multi_model, range(SHARES), together)
-            found = {case: verdict.result() for case, verdict in single.items()}
+            together_cases = [multi[start::SHARES] for start in range(SHARES)]
+            of_multi = pool.map(self._multi_model, range(SHARES), together_cases)
+            result = {case: verdict.result() for case, verdict in single.items()}
             for verdicts in of_multi:
-                found |= verdicts
-        return found
+                result |= verdicts
+        return result
 
     def _multi_model(self, number: int, cases: Sequence[Case]) -> dict[str, Verdict]:
         """One server for several cases; one that ends is followed by another."""
@@ -71,7 +71,7 @@ class Court:
                 for case in cases[len(verdicts) :]:
                     verdicts[case.id] = self._load(server, case)
             except ModelRefusal as refusal:
-                verdicts[case.id] = Verdict(loaded=False, said=str(refusal))
+                verdicts[case.id] = Verdict(is_loaded=False, message=str(refusal))
             finally:
                 server.stop(grace=0.0)
         return verdicts
@@ -84,11 +84,11 @@ class Court:
         start = server.log_end()
         answer = ModelsApi(server).load(case.id, case.target, repository)
         if answer.status == 200:
-            return Verdict(loaded=True)
-        said = str(json.loads(answer.message)["error"])
-        if "failed to poll" in said:
-            said = f"{said}; {server.reason(repository, start)}"
-        return Verdict(loaded=False, said=said)
+            return Verdict(is_loaded=True)
+        text = str(json.loads(answer.message)["error"])
+        if "failed to poll" in text:
+            text = f"{text}; {server.reason(repository, start)}"
+        return Verdict(is_loaded=False, message=text)
 
     def _single(self, case: Case) -> Verdict:
         repository = case.write(self._folder / case.id / "model")
@@ -97,10 +97,10 @@ class Court:
             server.start()
             server.wait_ready(30.0)
         except HostingError as error:
-            return Verdict(loaded=False, said=str(error))
+            return Verdict(is_loaded=False, message=str(error))
         finally:
             server.stop(grace=0.0)
-        return Verdict(loaded=True)
+        return Verdict(is_loaded=True)
 
     def _server(self, repository: Path, environment: dict[str, str]) -> TritonServer:
         repository.mkdir(parents=True, exist_ok=True)

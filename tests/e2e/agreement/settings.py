@@ -141,7 +141,7 @@ INSTANCES = (
     ),
 )
 
-OTHERS = (
+OTHER_SETTINGS = (
     put("cache", "a response cache", "response_cache { enable: true }\n"),
     put(
         "decoupled-cache",
@@ -227,4 +227,4 @@ OTHERS = (
 
 def setting_cases() -> Iterator[Case]:
     """All of them."""
-    return cases(DOUBLE, CONFIG, (*SCHEDULING, *INSTANCES, *OTHERS))
+    return cases(DOUBLE, CONFIG, (*SCHEDULING, *INSTANCES, *OTHER_SETTINGS))

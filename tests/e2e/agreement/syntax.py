@@ -139,4 +139,4 @@ def syntax_cases() -> Iterator[Case]:
         ("truncated", "the last bytes are missing", healthy[:-5]),
         ("garbage", "no text at all", bytes(range(256))),
     ):
-        yield Case(id=name, files={**DOUBLE, CONFIG: content}, changed=what)
+        yield Case(id=name, files={**DOUBLE, CONFIG: content}, change=what)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.e2e.agreement.tables import Change, cases, put, swap
-from tests.support.broken_repositories import CONFIG, DOUBLE, RAGGED, Case
+from tests.support.broken_repositories import CONFIG, DOUBLE, RAGGED_MODEL, Case
 
 BATCH = "max_batch_size: 8"
 IN = 'name: "x" data_type: TYPE_FP32 dims: [ 2 ]'
@@ -148,4 +148,4 @@ BATCHES = (
 def tensor_cases() -> Iterator[Case]:
     """All of them."""
     yield from cases(DOUBLE, CONFIG, TENSORS)
-    yield from cases(RAGGED, "ragged/config.pbtxt", BATCHES)
+    yield from cases(RAGGED_MODEL, "ragged/config.pbtxt", BATCHES)

@@ -24,14 +24,14 @@ DEPLOY = "triton-fleet-dev-us-east-1-deploy"
 
 @pytest.fixture
 def access(folder: FleetFolder) -> dict[str, Any]:
-    """What Foundation has for `access`, and nothing else of it."""
-    trusted = "access: {github: {repository: example@1/fleet@23}}\n"
-    text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted}'
+    """Foundation's resources for `access`, and nothing else of it."""
+    trusted_text = "access: {github: {repository: example@1/fleet@23}}\n"
+    text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted_text}'
     folder.write("environments/dev.yaml", text)
     app = App()
     FoundationStack(app, deployment=resolve_foundation(open_project(folder.root, "dev")).deployment)
     resources = app.synth().stacks[0].template["Resources"]
-    return {id: each for id, each in resources.items() if id.startswith("Access")}
+    return {id: resource for id, resource in resources.items() if id.startswith("Access")}
 
 
 def test_a_role_trusts_the_provider_that_foundation_makes(
@@ -46,25 +46,25 @@ def test_a_role_trusts_the_provider_that_foundation_makes(
     assert trust["Principal"] == {"Federated": PROVIDER}
     assert role["MaxSessionDuration"] == 21600
     (policy,) = iam.list_role_policies(RoleName=DEPLOY)["PolicyNames"]
-    found = iam.get_role_policy(RoleName=DEPLOY, PolicyName=policy)["PolicyDocument"]["Statement"]
-    assert found[0]["Sid"] == "ActAsCdk"
+    statement = iam.get_role_policy(RoleName=DEPLOY, PolicyName=policy)["PolicyDocument"]["Statement"]
+    assert statement[0]["Sid"] == "ActAsCdk"
     stack = stacks.api.describe_stacks(StackName="access")["Stacks"][0]["StackId"]
     stacks.api.delete_stack(StackName=stack)
-    assert stacks.settled(stack) == "DELETE_COMPLETE"
+    assert stacks.final_status(stack) == "DELETE_COMPLETE"
     assert iam.list_open_id_connect_providers()["OpenIDConnectProviderList"] == []
 
 
 def test_an_account_has_one_provider_and_another_issuer_replaces_it(
     aws: EmbeddedAws, stacks: Stacks, access: dict[str, Any]
 ) -> None:
-    provider = {id: each for id, each in access.items() if each["Type"] == "AWS::IAM::OIDCProvider"}
+    provider = {id: entry for id, entry in access.items() if entry["Type"] == "AWS::IAM::OIDCProvider"}
     assert stacks.create("first", provider) == "CREATE_COMPLETE"
     assert stacks.create("second", provider) == "ROLLBACK_COMPLETE"
     ((id, resource),) = provider.items()
-    other = {id: {**resource, "Properties": {**resource["Properties"], "Url": "https://gitlab.com"}}}
-    assert stacks.update("first", other) == "UPDATE_COMPLETE"
-    listed = client(aws, "iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]
-    assert [each["Arn"] for each in listed] == [f"arn:aws:iam::{ACCOUNT}:oidc-provider/gitlab.com"]
+    second_value = {id: {**resource, "Properties": {**resource["Properties"], "Url": "https://gitlab.com"}}}
+    assert stacks.update("first", second_value) == "UPDATE_COMPLETE"
+    entries = client(aws, "iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]
+    assert [entry["Arn"] for entry in entries] == [f"arn:aws:iam::{ACCOUNT}:oidc-provider/gitlab.com"]
 
 
 def test_no_token_of_a_job_is_accepted_and_no_subject_compared(aws: EmbeddedAws) -> None:

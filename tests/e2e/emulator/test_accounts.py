@@ -14,63 +14,69 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.functions import ROLE, function
 
-OTHER = "210987654321"
-WHO = """\
+OTHER_ACCOUNT = "210987654321"
+HANDLER_CODE = """\
 def handler(event, context, client, environ):
     return client("sts").get_caller_identity()["Account"]
 """
 
 
 @pytest.fixture
-def other(aws: EmbeddedAws) -> boto3.Session:
+def other_session(aws: EmbeddedAws) -> boto3.Session:
     """A session with a role of another account."""
-    given = client(aws, "sts").assume_role(
-        RoleArn=f"arn:aws:iam::{OTHER}:role/deploy", RoleSessionName="test"
+    given_credentials = client(aws, "sts").assume_role(
+        RoleArn=f"arn:aws:iam::{OTHER_ACCOUNT}:role/deploy", RoleSessionName="test"
     )["Credentials"]
-    keys = given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"]
+    keys = (
+        given_credentials["AccessKeyId"],
+        given_credentials["SecretAccessKey"],
+        given_credentials["SessionToken"],
+    )
     return boto3.Session(*keys, region_name="us-east-1")
 
 
-def other_client(aws: EmbeddedAws, other: boto3.Session, service: str) -> Any:
-    make: Any = other.client
+def other_client(aws: EmbeddedAws, other_session: boto3.Session, service: str) -> Any:
+    make: Any = other_session.client
     return make(service, endpoint_url=aws.url)
 
 
-def test_a_role_of_another_account_leads_into_that_account(aws: EmbeddedAws, other: boto3.Session) -> None:
-    assert other_client(aws, other, "sts").get_caller_identity()["Account"] == OTHER
-    other_client(aws, other, "sns").create_topic(Name="of-the-other")
-    (topic,) = other_client(aws, other, "sns").list_topics()["Topics"]
-    assert topic["TopicArn"] == f"arn:aws:sns:us-east-1:{OTHER}:of-the-other"
+def test_a_role_of_another_account_leads_into_that_account(
+    aws: EmbeddedAws, other_session: boto3.Session
+) -> None:
+    assert other_client(aws, other_session, "sts").get_caller_identity()["Account"] == OTHER_ACCOUNT
+    other_client(aws, other_session, "sns").create_topic(Name="of-the-other")
+    (topic,) = other_client(aws, other_session, "sns").list_topics()["Topics"]
+    assert topic["TopicArn"] == f"arn:aws:sns:us-east-1:{OTHER_ACCOUNT}:of-the-other"
     assert topic not in client(aws, "sns").list_topics()["Topics"]
 
 
 def test_an_account_that_a_variable_or_a_header_names_is_not_believed(
     aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MOTO_ACCOUNT_ID", OTHER)
+    monkeypatch.setenv("MOTO_ACCOUNT_ID", OTHER_ACCOUNT)
     sns = client(aws, "sns")
     sns.meta.events.register(
-        "before-call", lambda params, **_: params["headers"].update({"x-moto-account-id": OTHER})
+        "before-call", lambda params, **_: params["headers"].update({"x-moto-account-id": OTHER_ACCOUNT})
     )
     assert ":123456789012:" in sns.create_topic(Name="of-the-first")["TopicArn"]
 
 
-def test_a_function_acts_in_its_own_account(aws: EmbeddedAws, other: boto3.Session) -> None:
-    declared = {"Role": ROLE, "F": function({"ZipFile": WHO}, "index.handler")}
-    stacks = other_client(aws, other, "cloudformation")
-    stacks.create_stack(StackName="who", TemplateBody=json.dumps({"Resources": declared}))
+def test_a_function_acts_in_its_own_account(aws: EmbeddedAws, other_session: boto3.Session) -> None:
+    declared_values = {"Role": ROLE, "F": function({"ZipFile": HANDLER_CODE}, "index.handler")}
+    stacks = other_client(aws, other_session, "cloudformation")
+    stacks.create_stack(StackName="who", TemplateBody=json.dumps({"Resources": declared_values}))
     stacks.get_waiter("stack_create_complete").wait(StackName="who", WaiterConfig={"Delay": 1})
     (name,) = (
-        each["PhysicalResourceId"]
-        for each in stacks.describe_stack_resources(StackName="who")["StackResources"]
-        if each["LogicalResourceId"] == "F"
+        stack_resource["PhysicalResourceId"]
+        for stack_resource in stacks.describe_stack_resources(StackName="who")["StackResources"]
+        if stack_resource["LogicalResourceId"] == "F"
     )
-    answer = other_client(aws, other, "lambda").invoke(FunctionName=name, Payload=b"{}")
-    assert json.loads(answer["Payload"].read()) == OTHER
+    answer = other_client(aws, other_session, "lambda").invoke(FunctionName=name, Payload=b"{}")
+    assert json.loads(answer["Payload"].read()) == OTHER_ACCOUNT
 
 
-def test_a_bucket_of_another_account_is_refused(aws: EmbeddedAws, other: boto3.Session) -> None:
-    theirs, ours = other_client(aws, other, "s3"), client(aws, "s3")
+def test_a_bucket_of_another_account_is_refused(aws: EmbeddedAws, other_session: boto3.Session) -> None:
+    theirs, ours = other_client(aws, other_session, "s3"), client(aws, "s3")
     theirs.create_bucket(Bucket="of-the-other")
     theirs.put_object(Bucket="of-the-other", Key="model", Body=b"reviewed")
     calls: list[Callable[[], object]] = [
@@ -81,9 +87,9 @@ def test_a_bucket_of_another_account_is_refused(aws: EmbeddedAws, other: boto3.S
         lambda: ours.delete_bucket(Bucket="of-the-other"),
     ]
     for call in calls:
-        with pytest.raises(ClientError) as refused:
+        with pytest.raises(ClientError) as refusal:
             call()
-        assert refused.value.response["Error"]["Code"] == "AccessDenied"
+        assert refusal.value.response["Error"]["Code"] == "AccessDenied"
     assert theirs.get_object(Bucket="of-the-other", Key="model")["Body"].read() == b"reviewed"
 
 
@@ -91,9 +97,9 @@ def test_a_bucket_of_another_account_is_refused(aws: EmbeddedAws, other: boto3.S
     "principal", ["*", {"AWS": "123456789012"}, {"AWS": ["arn:aws:iam::123456789012:root"]}]
 )
 def test_a_bucket_policy_opens_it_to_the_accounts_that_it_names(
-    aws: EmbeddedAws, other: boto3.Session, principal: object
+    aws: EmbeddedAws, other_session: boto3.Session, principal: object
 ) -> None:
-    theirs = other_client(aws, other, "s3")
+    theirs = other_client(aws, other_session, "s3")
     theirs.create_bucket(Bucket="open-to-one")
     theirs.put_object(Bucket="open-to-one", Key="model", Body=b"shared")
     statement = {"Effect": "Allow", "Principal": principal, "Action": "s3:*", "Resource": "*"}

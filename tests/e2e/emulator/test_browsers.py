@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from tests.support.embedded_keys import signed
-from tests.support.running_aws import running_aws
+from tests.support.embedded_keys import sign_request
 
 CALL = {
     "Content-Type": "application/x-amz-json-1.1",
@@ -18,19 +16,15 @@ CALL = {
 }
 
 
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_aws() as aws:
-        yield aws
-
-
-def asked(aws: EmbeddedAws, method: str, path: str, headers: dict[str, str]) -> tuple[int, list[str]]:
+def browser_answer(
+    aws: EmbeddedAws, method: str, path: str, headers: dict[str, str]
+) -> tuple[int, list[str]]:
     """The status, and which other origins may read the answer."""
     place = urlsplit(aws.url)
     connection = HTTPConnection(place.hostname or "", place.port)
     body = "{}" if method == "POST" else ""
     try:
-        headers = signed(method, f"{aws.url}{path}", headers, service="codebuild", body=body)
+        headers = sign_request(method, f"{aws.url}{path}", headers, service="codebuild", body=body)
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
         answer.read()
@@ -53,8 +47,8 @@ def asked(aws: EmbeddedAws, method: str, path: str, headers: dict[str, str]) -> 
 def test_what_a_page_has_a_browser_ask_is_refused(
     aws: EmbeddedAws, method: str, headers: dict[str, str], path: str
 ) -> None:
-    assert asked(aws, method, path, headers) == (403, [])
+    assert browser_answer(aws, method, path, headers) == (403, [])
 
 
 def test_programs_are_answered(aws: EmbeddedAws) -> None:
-    assert asked(aws, "POST", "/", CALL)[0] == 200
+    assert browser_answer(aws, "POST", "/", CALL)[0] == 200

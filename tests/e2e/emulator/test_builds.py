@@ -9,7 +9,7 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
+from tests.support.builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zip_files
 from tests.support.running_aws import running_aws
 from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt
 from triton_fleet.catalog.images import release
@@ -25,10 +25,12 @@ def builds() -> Iterator[Builds]:
 
 def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds: Builds) -> None:
     project = builds.project("shown", commands("false"))
-    source = builds.source("run.zip", zipped({"run.sh": 'echo "one $1"; echo; echo two >&2'}))
-    told = buildspec(commands('bash ./run.sh "$SAID"', "pwd > /dev/null"))
-    id = builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source, buildspecOverride=told)
-    build = builds.ended(id)
+    source = builds.source("run.zip", zip_files({"run.sh": 'echo "one $1"; echo; echo two >&2'}))
+    told_buildspec = buildspec(commands('bash ./run.sh "$SAID"', "pwd > /dev/null"))
+    id = builds.start(
+        project, sourceTypeOverride="S3", sourceLocationOverride=source, buildspecOverride=told_buildspec
+    )
+    build = builds.final_build(id)
     assert builds.lines(build) == ["one by the project", "", "two"]
     assert (build["buildStatus"], build["currentPhase"]) == ("SUCCEEDED", "COMPLETED")
     assert phases(build) == {
@@ -45,8 +47,8 @@ def test_a_build_runs_its_source_and_is_shown_with_its_phases_and_its_log(builds
 
 def test_variables_of_the_build_come_before_those_of_the_project(builds: Builds) -> None:
     project = builds.project("variables", commands('echo "$SAID, $ADDED"', "echo $CODEBUILD_BUILD_ID"))
-    added = [{"name": "SAID", "value": "by the build"}, {"name": "ADDED", "value": "a = 'b'"}]
-    build = builds.ended(builds.start(project, environmentVariablesOverride=added))
+    addition = [{"name": "SAID", "value": "by the build"}, {"name": "ADDED", "value": "a = 'b'"}]
+    build = builds.final_build(builds.start(project, environmentVariablesOverride=addition))
     assert builds.lines(build) == ["by the build, a = 'b'", build["id"]]
 
 
@@ -58,42 +60,42 @@ def test_commands_share_a_shell_and_phases_share_folder_and_exported_variables(b
             "build": {"commands": ['echo "${X:-unset}"; echo "$Y"; basename "$PWD"']},
         },
     )
-    assert builds.lines(builds.ended(builds.start(project))) == ["1", "unset", "two", "lines", "sub"]
+    assert builds.lines(builds.final_build(builds.start(project))) == ["1", "unset", "two", "lines", "sub"]
 
 
 @pytest.mark.parametrize(
-    ("phase", "others"),
+    ("phase", "other_values"),
     [
         ("pre_build", {"BUILD": None, "POST_BUILD": None, "UPLOAD_ARTIFACTS": None}),
         ("build", {"POST_BUILD": "SUCCEEDED", "UPLOAD_ARTIFACTS": "SUCCEEDED"}),
     ],
 )
 def test_a_command_that_fails_ends_its_phase_and_the_build(
-    builds: Builds, phase: str, others: dict[str, str | None]
+    builds: Builds, phase: str, other_values: dict[str, str | None]
 ) -> None:
-    failing = {"commands": ["echo first", "exit 3", "echo never"], "finally": ["echo finally"]}
+    failing_phase = {"commands": ["echo first", "exit 3", "echo never"], "finally": ["echo finally"]}
     after = {"commands": ["echo succeeding $CODEBUILD_BUILD_SUCCEEDING"]}
-    project = builds.project(f"failing-{phase}", {phase: failing, "post_build": after})
-    build = builds.ended(builds.start(project))
+    project = builds.project(f"failing-{phase}", {phase: failing_phase, "post_build": after})
+    build = builds.final_build(builds.start(project))
     assert build["buildStatus"] == "FAILED"
-    said = ["first", "finally", *(["succeeding 0"] if phase == "build" else [])]
-    assert builds.lines(build) == said
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert failed["phaseType"] == phase.upper()
-    (context,) = failed["contexts"]
+    texts = ["first", "finally", *(["succeeding 0"] if phase == "build" else [])]
+    assert builds.lines(build) == texts
+    (failed_phase,) = [entry for entry in build["phases"] if entry.get("phaseStatus") == "FAILED"]
+    assert failed_phase["phaseType"] == phase.upper()
+    (context,) = failed_phase["contexts"]
     assert context["statusCode"] == "COMMAND_EXECUTION_ERROR"
     assert context["message"].endswith("exit status 3")
-    assert {name: phases(build).get(name) for name in others} == others
+    assert {name: phases(build).get(name) for name in other_values} == other_values
 
 
 def test_a_build_that_is_stopped_may_end_in_order(builds: Builds) -> None:
     project = builds.project("stopped", {**commands(HANG), "post_build": {"commands": ["echo never"]}})
     id = builds.start(project)
-    builds.said(builds.now(id), "running")
-    assert builds.now(id)["buildStatus"] == "IN_PROGRESS"
-    assert builds.now(id)["currentPhase"] == "BUILD"
+    builds.log_contains(builds.current_build(id), "running")
+    assert builds.current_build(id)["buildStatus"] == "IN_PROGRESS"
+    assert builds.current_build(id)["currentPhase"] == "BUILD"
     builds.api.stop_build(id=id)
-    build = builds.ended(id)
+    build = builds.final_build(id)
     assert (build["buildStatus"], phases(build)["BUILD"]) == ("STOPPED", "STOPPED")
     assert [line for line in builds.lines(build) if line != "Terminated"] == ["running", "ended in order"]
     assert builds.api.stop_build(id=id)["build"]["buildStatus"] == "STOPPED"
@@ -102,9 +104,9 @@ def test_a_build_that_is_stopped_may_end_in_order(builds: Builds) -> None:
 def test_a_stopped_build_leaves_no_process_behind(builds: Builds) -> None:
     project = builds.project("left", commands("setsid sleep 1000 & echo $!", "echo running; wait"))
     id = builds.start(project)
-    builds.said(builds.now(id), "running")
+    builds.log_contains(builds.current_build(id), "running")
     builds.api.stop_build(id=id)
-    pid = int(builds.lines(builds.ended(id))[0])
+    pid = int(builds.lines(builds.final_build(id))[0])
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
@@ -113,29 +115,29 @@ def test_a_build_sees_no_aws_but_the_embedded_one_and_nothing_of_the_user(
 ) -> None:
     monkeypatch.setenv("AWS_PROFILE", "production")
     monkeypatch.setenv("OF_THE_USER", "1")
-    listing = 'python3 -c \'import boto3; print([b["Name"] for b in boto3.client("s3").list_buckets()["Buckets"]])\''
-    project = builds.project("seen", commands(listing, "echo ${AWS_PROFILE:-} ${OF_THE_USER:-}."))
-    lines = builds.lines(builds.ended(builds.start(project)))
+    text = 'python3 -c \'import boto3; print([b["Name"] for b in boto3.client("s3").list_buckets()["Buckets"]])\''
+    project = builds.project("seen", commands(text, "echo ${AWS_PROFILE:-} ${OF_THE_USER:-}."))
+    lines = builds.lines(builds.final_build(builds.start(project)))
     assert lines == ["['sources']", "."]
 
 
 def test_a_build_has_no_gpu_and_the_tensorrt_of_its_image(builds: Builds) -> None:
     project = builds.project("no-gpu", commands("echo $FLEET_STAND_IN_GPU.; echo $TRT_VERSION"))
-    assert builds.lines(builds.ended(builds.start(project))) == [".", "10.4.0.26"]
+    assert builds.lines(builds.final_build(builds.start(project))) == [".", "10.4.0.26"]
 
 
 def test_an_image_whose_tensorrt_nobody_says_has_that_for_which_engines_are_planned(builds: Builds) -> None:
     image = IMAGE.replace("24.09", "26.05")
-    planned = expected_tensorrt(release("26.05"))
+    planned_text = expected_tensorrt(release("26.05"))
     project = builds.project("unsaid", commands("echo $TRT_VERSION"))
-    assert builds.lines(builds.ended(builds.start(project, imageOverride=image))) == [planned]
+    assert builds.lines(builds.final_build(builds.start(project, imageOverride=image))) == [planned_text]
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (zipped({"../outside": "x"}), "'../outside' leads out of its folder"),
-        (zipped({"/outside": "x"}), "'/outside' is an absolute path"),
+        (zip_files({"../outside": "x"}), "'../outside' leads out of its folder"),
+        (zip_files({"/outside": "x"}), "'/outside' is an absolute path"),
         (b"no zip", "is not a zip file"),
         (None, "The specified key does not exist"),
     ],
@@ -148,23 +150,23 @@ def test_a_source_that_cannot_be_unpacked_fails_the_build(
     project = builds.project(name, commands("echo never"))
     source = f"sources/{name}" if content is None else builds.source(name, content)
     id = builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source)
-    build = builds.ended(id)
+    build = builds.final_build(id)
     assert (build["buildStatus"], phases(build)["DOWNLOAD_SOURCE"]) == ("FAILED", "FAILED")
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert reason in failed["contexts"][0]["message"]
+    (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
+    assert reason in failed_phase["contexts"][0]["message"]
     assert builds.lines(build) == []
 
 
 def test_the_buildspec_of_the_project_is_not_that_of_another_source(builds: Builds) -> None:
     project = builds.project("another-source", commands("echo never"))
-    source = builds.source("another.zip", zipped({"run.sh": "true"}))
-    build = builds.ended(builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source))
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert (failed["phaseType"], failed["contexts"][0]["statusCode"]) == (
+    source = builds.source("another.zip", zip_files({"run.sh": "true"}))
+    build = builds.final_build(builds.start(project, sourceTypeOverride="S3", sourceLocationOverride=source))
+    (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
+    assert (failed_phase["phaseType"], failed_phase["contexts"][0]["statusCode"]) == (
         "DOWNLOAD_SOURCE",
         "YAML_FILE_ERROR",
     )
-    assert "YAML file does not exist" in failed["contexts"][0]["message"]
+    assert "YAML file does not exist" in failed_phase["contexts"][0]["message"]
 
 
 @pytest.mark.parametrize(
@@ -184,10 +186,10 @@ def test_a_buildspec_that_says_what_is_not_done_here_fails_the_build(
     builds: Builds, text: str, reason: str
 ) -> None:
     project = builds.project(f"buildspec-{abs(hash(reason))}", {})
-    build = builds.ended(builds.start(project, buildspecOverride=text))
-    (failed,) = [each for each in build["phases"] if each.get("phaseStatus") == "FAILED"]
-    assert failed["contexts"][0]["statusCode"] == "YAML_FILE_ERROR"
-    assert reason in failed["contexts"][0]["message"]
+    build = builds.final_build(builds.start(project, buildspecOverride=text))
+    (failed_phase,) = [phase for phase in build["phases"] if phase.get("phaseStatus") == "FAILED"]
+    assert failed_phase["contexts"][0]["statusCode"] == "YAML_FILE_ERROR"
+    assert reason in failed_phase["contexts"][0]["message"]
 
 
 def test_a_request_that_is_repeated_starts_one_build(builds: Builds) -> None:
@@ -196,7 +198,7 @@ def test_a_request_that_is_repeated_starts_one_build(builds: Builds) -> None:
     assert first == second
     with pytest.raises(ClientError, match="was used for another request"):
         builds.start(project, idempotencyToken="once", imageOverride="another")
-    assert builds.ended(first)["buildStatus"] == "SUCCEEDED"
+    assert builds.final_build(first)["buildStatus"] == "SUCCEEDED"
 
 
 @pytest.mark.parametrize(

@@ -134,8 +134,8 @@ def test_a_second_deploy_changes_nothing(account: Account, first_deploy: str) ->
 
 
 def test_a_diff_of_templates_tells_the_replacement(account: Account, first_deploy: str) -> None:
-    told = account.cdk("diff", "--method=template", "Serving", variant="changed")
-    assert "[~] AWS::SageMaker::Model Model Model replace" in told
+    text = account.cdk("diff", "--method=template", "Serving", variant="changed")
+    assert "[~] AWS::SageMaker::Model Model Model replace" in text
 
 
 @pytest.mark.parametrize("variant", ["changed", "another-type"])
@@ -157,12 +157,12 @@ def test_a_diff_of_a_change_set_names_the_same_resources_and_the_endpoint_that_f
 
 
 def test_a_change_reaches_the_endpoint_by_an_update(account: Account, first_deploy: str) -> None:
-    removed = list(account.host.removed)
-    told = account.cdk("deploy", "--all", variant="changed")
-    assert "Requested update requires the creation of a new physical resource" in told
+    removed_endpoints = list(account.host.removals)
+    text = account.cdk("deploy", "--all", variant="changed")
+    assert "Requested update requires the creation of a new physical resource" in text
     assert account.endpoint() == ("InService", "triton:25.04")
     assert account.host.served[-1].container.environment["SETTING"] == "2"
-    assert account.host.removed == removed
+    assert account.host.removals == removed_endpoints
     assert len(client(account.aws, "sagemaker").list_models()["Models"]) == 1
     [project] = client(account.aws, "codebuild").batch_get_projects(names=_project(account))["projects"]
     assert project["description"] == "changed"
@@ -174,21 +174,21 @@ def test_a_change_reaches_the_endpoint_by_an_update(account: Account, first_depl
 def test_a_failing_update_is_told_and_rolled_back(account: Account, first_deploy: str) -> None:
     before = account.endpoint()
     account.host.failure = "tritonserver stopped: no such backend"
-    told = account.cdk("deploy", "Serving", "--exclusively", variant="broken-endpoint", fails=True)
+    text = account.cdk("deploy", "Serving", "--exclusively", variant="broken-endpoint", fails=True)
     account.host.failure = ""
-    assert "tritonserver stopped: no such backend" in told
+    assert "tritonserver stopped: no such backend" in text
     assert account.statuses()["Serving"] == "UPDATE_ROLLBACK_FAILED"
     assert account.endpoint() == before
     stacks = Stacks(account.aws)
-    failed = [
-        each["LogicalResourceId"]
-        for each in stacks.api.describe_stack_resources(StackName="Serving")["StackResources"]
-        if each["ResourceStatus"] == "UPDATE_FAILED"
+    failed_resource_ids = [
+        stack_resource["LogicalResourceId"]
+        for stack_resource in stacks.api.describe_stack_resources(StackName="Serving")["StackResources"]
+        if stack_resource["ResourceStatus"] == "UPDATE_FAILED"
     ]
-    assert stacks.continue_rollback("Serving", *failed) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stacks.continue_rollback("Serving", *failed_resource_ids) == "UPDATE_ROLLBACK_COMPLETE"
     assert account.endpoint() == before
-    told = account.cdk("deploy", "Serving", "--exclusively", variant="broken-tail", fails=True)
-    assert "Could not find model data at s3://embedded-data/absent.tar.gz" in told
+    told_text = account.cdk("deploy", "Serving", "--exclusively", variant="broken-tail", fails=True)
+    assert "Could not find model data at s3://embedded-data/absent.tar.gz" in told_text
     assert account.endpoint() == before
     assert [served.container.image for served in account.host.served[-2:]] == ["triton:25.05", before[1]]
 
@@ -196,18 +196,18 @@ def test_a_failing_update_is_told_and_rolled_back(account: Account, first_deploy
 @pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="as test_deploy.py shows it: FLEET_SLOW=1 runs it")
 def test_a_failing_creation_is_told_and_the_next_deploy_works(account: Account, first_deploy: str) -> None:
     account.cdk("destroy", "Serving", "--exclusively", "--force")
-    assert account.host.removed[-1] == "embedded"
-    told = account.cdk("deploy", "Serving", "--exclusively", variant="no-data", fails=True)
-    assert "Could not find model data at s3://embedded-data/none.tar.gz" in told
+    assert account.host.removals[-1] == "embedded"
+    text = account.cdk("deploy", "Serving", "--exclusively", variant="no-data", fails=True)
+    assert "Could not find model data at s3://embedded-data/none.tar.gz" in text
     assert account.statuses()["Serving"] == "ROLLBACK_COMPLETE"
     account.cdk("deploy", "Serving", "--exclusively", variant="changed")
     assert account.statuses()["Serving"] == "CREATE_COMPLETE"
 
 
 def test_everything_is_destroyed(account: Account, first_deploy: str) -> None:
-    told = account.cdk("destroy", "--all", "--force")
+    text = account.cdk("destroy", "--all", "--force")
     assert set(account.statuses()) == {"CDKToolkit"}
-    assert told.count(": destroyed") == 5
+    assert text.count(": destroyed") == 5
     assert client(account.aws, "sagemaker").list_endpoints()["Endpoints"] == []
     exports = client(account.aws, "cloudformation").list_exports()["Exports"]
     assert [export["Name"] for export in exports] == ["CdkBootstrap-hnb659fds-FileAssetKeyArn"]

@@ -14,20 +14,20 @@ NAME = "planned"
 
 
 @pytest.fixture(scope="module")
-def _made() -> set[str]:
+def stack_names() -> set[str]:
     return set()
 
 
 @pytest.fixture
-def planned(stacks: Stacks, _made: set[str]) -> Stacks:
+def planned_stacks(stacks: Stacks, stack_names: set[str]) -> Stacks:
     """A stack with an endpoint."""
-    if not _made:
-        assert stacks.create(NAME, deployed()) == "CREATE_COMPLETE"
-        _made.add(NAME)
+    if not stack_names:
+        assert stacks.create(NAME, deploy_stack()) == "CREATE_COMPLETE"
+        stack_names.add(NAME)
     return stacks
 
 
-def deployed(**changes: Any) -> dict[str, Any]:
+def deploy_stack(**changes: Any) -> dict[str, Any]:
     return {**endpoint(NAME, **changes), "Topic": TOPIC}
 
 
@@ -36,10 +36,11 @@ def changes(stacks: Stacks, resources: dict[str, Any], *, values: bool = False) 
     names = {"StackName": NAME, "ChangeSetName": "plan"}
     template = json.dumps({"Resources": resources})
     stacks.api.create_change_set(**names, ChangeSetType="UPDATE", TemplateBody=template)
-    described = stacks.api.describe_change_set(**names, IncludePropertyValues=values)
+    result = stacks.api.describe_change_set(**names, IncludePropertyValues=values)
     stacks.api.delete_change_set(**names)
     return {
-        each["ResourceChange"]["LogicalResourceId"]: each["ResourceChange"] for each in described["Changes"]
+        change["ResourceChange"]["LogicalResourceId"]: change["ResourceChange"]
+        for change in result["Changes"]
     }
 
 
@@ -48,10 +49,12 @@ def with_type(resources: dict[str, Any]) -> dict[str, Any]:
     return resources
 
 
-def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint(planned: Stacks) -> None:
-    found = changes(planned, with_type(deployed()))
-    assert found.keys() == {"Config", "Endpoint"}
-    config, served = found["Config"], found["Endpoint"]
+def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint(
+    planned_stacks: Stacks,
+) -> None:
+    actual_changes = changes(planned_stacks, with_type(deploy_stack()))
+    assert actual_changes.keys() == {"Config", "Endpoint"}
+    config, served = actual_changes["Config"], actual_changes["Endpoint"]
     assert (config["Action"], config["Replacement"], config["Scope"]) == ("Modify", "True", ["Properties"])
     assert config["Details"] == [
         {
@@ -64,7 +67,7 @@ def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint
             "ChangeSource": "DirectModification",
         }
     ]
-    assert config["PhysicalResourceId"] == planned.physical_ids(NAME)["Config"]
+    assert config["PhysicalResourceId"] == planned_stacks.physical_ids(NAME)["Config"]
     assert (served["Action"], served["Replacement"]) == ("Modify", "False")
     assert served["Details"] == [
         {
@@ -80,70 +83,75 @@ def test_a_new_instance_type_replaces_the_configuration_and_updates_the_endpoint
     ]
 
 
-def test_what_depends_on_a_new_model_may_be_replaced(planned: Stacks) -> None:
-    found = changes(planned, deployed(image="triton:25.05"))
-    assert {name: each["Replacement"] for name, each in found.items()} == {
+def test_what_depends_on_a_new_model_may_be_replaced(planned_stacks: Stacks) -> None:
+    actual_changes = changes(planned_stacks, deploy_stack(image="triton:25.05"))
+    assert {name: actual_change["Replacement"] for name, actual_change in actual_changes.items()} == {
         "Model": "True",
         "Config": "Conditional",
         "Endpoint": "False",
     }
 
 
-def test_what_is_new_and_what_goes_is_told(planned: Stacks) -> None:
-    resources = deployed()
+def test_what_is_new_and_what_goes_is_told(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Other"] = resources.pop("Topic")
-    found = changes(planned, resources)
-    assert {name: each["Action"] for name, each in found.items()} == {"Other": "Add", "Topic": "Remove"}
-    assert "Replacement" not in found["Other"]
+    actual_changes = changes(planned_stacks, resources)
+    assert {name: actual_change["Action"] for name, actual_change in actual_changes.items()} == {
+        "Other": "Add",
+        "Topic": "Remove",
+    }
+    assert "Replacement" not in actual_changes["Other"]
 
 
-def test_another_logical_id_is_another_resource_for_those_that_refer_to_it(planned: Stacks) -> None:
-    resources = deployed()
+def test_another_logical_id_is_another_resource_for_those_that_refer_to_it(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Config2"] = resources.pop("Config")
     resources["Endpoint"]["Properties"]["EndpointConfigName"] = {
         "Fn::GetAtt": ["Config2", "EndpointConfigName"]
     }
-    found = changes(planned, resources)
-    assert {name: each["Action"] for name, each in found.items()} == {
+    actual_changes = changes(planned_stacks, resources)
+    assert {name: actual_change["Action"] for name, actual_change in actual_changes.items()} == {
         "Config2": "Add",
         "Endpoint": "Modify",
         "Config": "Remove",
     }
-    (detail,) = found["Endpoint"]["Details"]
+    (detail,) = actual_changes["Endpoint"]["Details"]
     assert (detail["Evaluation"], detail["ChangeSource"]) == ("Dynamic", "DirectModification")
 
 
-def test_tags_replace_nothing_and_nobody_follows(planned: Stacks) -> None:
-    resources = deployed()
+def test_tags_replace_nothing_and_nobody_follows(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Config"]["Properties"]["Tags"] = [{"Key": "team", "Value": "search"}]
-    found = changes(planned, resources)
-    assert {name: (each["Replacement"], each["Scope"]) for name, each in found.items()} == {
-        "Config": ("False", ["Tags"])
-    }
+    actual_changes = changes(planned_stacks, resources)
+    assert {
+        name: (actual_change["Replacement"], actual_change["Scope"])
+        for name, actual_change in actual_changes.items()
+    } == {"Config": ("False", ["Tags"])}
 
 
-def test_a_policy_alone_is_a_change(planned: Stacks) -> None:
-    resources = deployed()
+def test_a_policy_alone_is_a_change(planned_stacks: Stacks) -> None:
+    resources = deploy_stack()
     resources["Topic"] = {**TOPIC, "DeletionPolicy": "Retain"}
-    found = changes(planned, resources)
-    assert {name: (each["Replacement"], each["Scope"]) for name, each in found.items()} == {
-        "Topic": ("False", ["DeletionPolicy"])
-    }
+    actual_changes = changes(planned_stacks, resources)
+    assert {
+        name: (actual_change["Replacement"], actual_change["Scope"])
+        for name, actual_change in actual_changes.items()
+    } == {"Topic": ("False", ["DeletionPolicy"])}
 
 
-def test_a_part_of_a_value_that_is_not_there_yet_is_unknown_as_well(planned: Stacks) -> None:
-    resources = deployed(image="triton:25.05")
+def test_a_part_of_a_value_that_is_not_there_yet_is_unknown_as_well(planned_stacks: Stacks) -> None:
+    resources = deploy_stack(image="triton:25.05")
     part = {"Fn::Select": [1, {"Fn::Split": ["/", {"Ref": "Model"}]}]}
     resources["Topic"] = {**TOPIC, "Properties": {"DisplayName": part}}
-    found = changes(planned, resources)
-    (detail,) = found["Topic"]["Details"]
+    actual_changes = changes(planned_stacks, resources)
+    (detail,) = actual_changes["Topic"]["Details"]
     assert detail["Evaluation"] == "Dynamic"
 
 
-def test_values_are_shown_to_who_asks_for_them(planned: Stacks) -> None:
-    resources = with_type(deployed())
-    assert "AfterContext" not in changes(planned, resources)["Endpoint"]
-    served = changes(planned, resources, values=True)["Endpoint"]
+def test_values_are_shown_to_who_asks_for_them(planned_stacks: Stacks) -> None:
+    resources = with_type(deploy_stack())
+    assert "AfterContext" not in changes(planned_stacks, resources)["Endpoint"]
+    served = changes(planned_stacks, resources, values=True)["Endpoint"]
     before, after = (
         json.loads(served[side])["Properties"]["EndpointConfigName"]
         for side in ("BeforeContext", "AfterContext")
@@ -158,23 +166,25 @@ def test_what_a_change_set_calls_a_replacement_is_one_when_it_is_executed(stacks
         "Properties": {"Type": "String", "Name": "/one", "Value": "x"},
     }
     rule = {"Type": "AWS::Events::Rule", "Properties": {"Name": "one", "EventPattern": {"source": ["x"]}}}
-    named = {"Parameter": parameter, "Rule": rule}
-    assert stacks.create("renamed", named) == "CREATE_COMPLETE"
-    other = json.loads(json.dumps(named).replace('"/one"', '"/other"').replace('"one"', '"other"'))
+    named_values = {"Parameter": parameter, "Rule": rule}
+    assert stacks.create("renamed", named_values) == "CREATE_COMPLETE"
+    other_document = json.loads(
+        json.dumps(named_values).replace('"/one"', '"/other"').replace('"one"', '"other"')
+    )
     names = {"StackName": "renamed", "ChangeSetName": "plan"}
     stacks.api.create_change_set(
-        **names, ChangeSetType="UPDATE", TemplateBody=json.dumps({"Resources": other})
+        **names, ChangeSetType="UPDATE", TemplateBody=json.dumps({"Resources": other_document})
     )
-    found = stacks.api.describe_change_set(**names)["Changes"]
+    changes = stacks.api.describe_change_set(**names)["Changes"]
     stacks.api.delete_change_set(**names)
-    assert [each["ResourceChange"]["Replacement"] for each in found] == ["True", "True"]
-    assert stacks.update("renamed", other) == "UPDATE_COMPLETE"
-    replaced = [
-        each["LogicalResourceId"]
-        for each in stacks.api.describe_stack_events(StackName="renamed")["StackEvents"]
-        if "creation of a new physical resource" in each.get("ResourceStatusReason", "")
+    assert [change["ResourceChange"]["Replacement"] for change in changes] == ["True", "True"]
+    assert stacks.update("renamed", other_document) == "UPDATE_COMPLETE"
+    resource_ids = [
+        stack_event["LogicalResourceId"]
+        for stack_event in stacks.api.describe_stack_events(StackName="renamed")["StackEvents"]
+        if "creation of a new physical resource" in stack_event.get("ResourceStatusReason", "")
     ]
-    assert sorted(replaced) == ["Parameter", "Rule"]
+    assert sorted(resource_ids) == ["Parameter", "Rule"]
 
 
 def test_the_execution_of_one_deletes_the_other_change_sets_of_its_stack(stacks: Stacks) -> None:
@@ -185,7 +195,7 @@ def test_the_execution_of_one_deletes_the_other_change_sets_of_its_stack(stacks:
             StackName="raced", ChangeSetName=name, ChangeSetType="UPDATE", TemplateBody=template
         )
     stacks.api.execute_change_set(StackName="raced", ChangeSetName="second")
-    assert stacks.settled("raced") == "UPDATE_COMPLETE"
+    assert stacks.final_status("raced") == "UPDATE_COMPLETE"
     with pytest.raises(ClientError, match=r"ChangeSetNotFound.*ChangeSet \[first\] does not exist"):
         stacks.api.execute_change_set(StackName="raced", ChangeSetName="first")
     assert set(stacks.physical_ids("raced")) == {"Topic", "Second"}

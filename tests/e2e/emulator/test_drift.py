@@ -50,28 +50,31 @@ def stack(stacks: Stacks, request: pytest.FixtureRequest) -> str:
     return name
 
 
-def started(api: Any, **asked: Any) -> dict[str, str]:
-    return {"StackDriftDetectionId": api.detect_stack_drift(**asked)["StackDriftDetectionId"]}
+def stack_drift_ids(api: Any, **request: Any) -> dict[str, str]:
+    return {"StackDriftDetectionId": api.detect_stack_drift(**request)["StackDriftDetectionId"]}
 
 
-def detected(api: Any, stack: str, *ids: str) -> dict[str, dict[str, Any]]:
+def detect_drift(api: Any, stack: str, *ids: str) -> dict[str, dict[str, Any]]:
     """The drift of resources by logical id, once the detection has ended."""
-    id = started(api, StackName=stack, **({"LogicalResourceIds": ids} if ids else {}))
+    id = stack_drift_ids(api, StackName=stack, **({"LogicalResourceIds": ids} if ids else {}))
     pause = threading.Event()
     while api.describe_stack_drift_detection_status(**id)["DetectionStatus"] == "DETECTION_IN_PROGRESS":
         pause.wait(0.01)
-    found = api.describe_stack_resource_drifts(StackName=stack)["StackResourceDrifts"]
-    return {each["LogicalResourceId"]: each for each in found}
+    resource_drifts = api.describe_stack_resource_drifts(StackName=stack)["StackResourceDrifts"]
+    return {resource_drift["LogicalResourceId"]: resource_drift for resource_drift in resource_drifts}
 
 
 def test_a_detection_is_in_progress_first_and_one_at_a_time(stacks: Stacks, stack: str) -> None:
-    id = started(stacks.api, StackName=stack)
+    id = stack_drift_ids(stacks.api, StackName=stack)
     with pytest.raises(ClientError, match="already in progress"):
         stacks.api.detect_stack_drift(StackName=stack)
     first = stacks.api.describe_stack_drift_detection_status(**id)
     assert (first["DetectionStatus"], "StackDriftStatus" in first) == ("DETECTION_IN_PROGRESS", False)
-    then = stacks.api.describe_stack_drift_detection_status(**id)
-    assert (then["DetectionStatus"], then["StackDriftStatus"]) == ("DETECTION_COMPLETE", "IN_SYNC")
+    former_result = stacks.api.describe_stack_drift_detection_status(**id)
+    assert (former_result["DetectionStatus"], former_result["StackDriftStatus"]) == (
+        "DETECTION_COMPLETE",
+        "IN_SYNC",
+    )
     with pytest.raises(ClientError, match="does not exist"):
         stacks.api.detect_stack_drift(StackName=stack, LogicalResourceIds=["Absent"])
 
@@ -81,21 +84,21 @@ def test_what_cloudformation_does_not_read_is_not_checked(
 ) -> None:
     client(aws, "cloudwatch").disable_alarm_actions(AlarmNames=[stack])
     client(aws, "logs").put_retention_policy(logGroupName=stack, retentionInDays=1)
-    found = detected(stacks.api, stack)
-    assert found.keys() == {"Group", "Topic"}
-    (difference,) = found["Group"]["PropertyDifferences"]
+    values = detect_drift(stacks.api, stack)
+    assert values.keys() == {"Group", "Topic"}
+    (difference,) = values["Group"]["PropertyDifferences"]
     assert difference == {
         "PropertyPath": "/RetentionInDays",
         "ExpectedValue": "30",
         "ActualValue": "1",
         "DifferenceType": "NOT_EQUAL",
     }
-    assert found["Topic"]["StackResourceDriftStatus"] == "IN_SYNC"
+    assert values["Topic"]["StackResourceDriftStatus"] == "IN_SYNC"
 
 
 def test_a_deleted_resource_is_deleted(aws: EmbeddedAws, stacks: Stacks, stack: str) -> None:
     client(aws, "logs").delete_log_group(logGroupName=stack)
-    assert detected(stacks.api, stack, "Group")["Group"]["StackResourceDriftStatus"] == "DELETED"
+    assert detect_drift(stacks.api, stack, "Group")["Group"]["StackResourceDriftStatus"] == "DELETED"
 
 
 def test_a_drift_aware_change_set_takes_back_what_was_changed(
@@ -103,9 +106,9 @@ def test_a_drift_aware_change_set_takes_back_what_was_changed(
 ) -> None:
     common: Any = {"StackName": stack, "UsePreviousTemplate": True, "ChangeSetType": "UPDATE"}
     client(aws, "logs").put_retention_policy(logGroupName=stack, retentionInDays=1)
-    made = stacks.api.create_change_set(ChangeSetName="revert", DeploymentMode="REVERT_DRIFT", **common)
-    stacks.api.execute_change_set(ChangeSetName=made["Id"])
-    assert stacks.settled(stack) == "UPDATE_COMPLETE"
-    assert detected(stacks.api, stack, "Group")["Group"]["StackResourceDriftStatus"] == "IN_SYNC"
-    made = stacks.api.create_change_set(ChangeSetName="again", DeploymentMode="REVERT_DRIFT", **common)
-    assert stacks.api.describe_change_set(ChangeSetName=made["Id"])["Status"] == "FAILED"
+    change_set = stacks.api.create_change_set(ChangeSetName="revert", DeploymentMode="REVERT_DRIFT", **common)
+    stacks.api.execute_change_set(ChangeSetName=change_set["Id"])
+    assert stacks.final_status(stack) == "UPDATE_COMPLETE"
+    assert detect_drift(stacks.api, stack, "Group")["Group"]["StackResourceDriftStatus"] == "IN_SYNC"
+    change_set = stacks.api.create_change_set(ChangeSetName="again", DeploymentMode="REVERT_DRIFT", **common)
+    assert stacks.api.describe_change_set(ChangeSetName=change_set["Id"])["Status"] == "FAILED"

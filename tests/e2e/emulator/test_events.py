@@ -40,7 +40,7 @@ class Events:
         if statements:
             policy = {
                 "Version": "2012-10-17",
-                "Statement": [{**each, "Resource": topic} for each in statements],
+                "Statement": [{**statement, "Resource": topic} for statement in statements],
             }
             self._sns.set_topic_attributes(
                 TopicArn=topic, AttributeName="Policy", AttributeValue=json.dumps(policy)
@@ -64,10 +64,10 @@ class Events:
         entry = {"Source": queue.rpartition("/")[2], "DetailType": "any", "Detail": json.dumps(detail)}
         self._events.put_events(Entries=[entry])
 
-    def published(self, queue: str) -> list[str]:
-        """What was published, each message as the topic was given it."""
+    def event_messages(self, queue: str) -> list[str]:
+        """The published messages, each as the topic was given it."""
         messages = self._sqs.receive_message(QueueUrl=queue).get("Messages", [])
-        return [json.loads(each["Body"])["Message"] for each in messages]
+        return [json.loads(message["Body"])["Message"] for message in messages]
 
 
 @pytest.fixture(scope="module")
@@ -76,19 +76,19 @@ def events() -> Iterator[Events]:
         yield Events(aws)
 
 
-FAILED = {"build-status": "FAILED", "list": [{"value": "sentences"}]}
+FAILED_BUILD = {"build-status": "FAILED", "list": [{"value": "sentences"}]}
 
 
 def test_what_a_rule_matches_is_published_with_the_values_in_its_text(events: Events) -> None:
     queue = events.rule(ALLOW)
-    events.happen(queue, **FAILED)
-    assert events.published(queue) == ['"FAILED of sentences"']
+    events.happen(queue, **FAILED_BUILD)
+    assert events.event_messages(queue) == ['"FAILED of sentences"']
 
 
 def test_values_outside_of_quotation_marks_are_json(events: Events) -> None:
     queue = events.rule(ALLOW, template='{"status": <status>, "of": "<first>"}')
-    events.happen(queue, **FAILED)
-    (message,) = events.published(queue)
+    events.happen(queue, **FAILED_BUILD)
+    (message,) = events.event_messages(queue)
     assert json.loads(message) == {"status": "FAILED", "of": "sentences"}
 
 
@@ -106,20 +106,20 @@ def test_nothing_is_published_where_the_policy_does_not_allow_it_without_a_condi
     events: Events, statements: list[dict[str, Any]]
 ) -> None:
     queue = events.rule(*statements)
-    events.happen(queue, **FAILED)
-    assert events.published(queue) == []
+    events.happen(queue, **FAILED_BUILD)
+    assert events.event_messages(queue) == []
 
 
 def test_a_denial_under_a_condition_stands_in_no_way(events: Events) -> None:
     queue = events.rule(ALLOW, {**REFUSE, "Condition": PLAINTEXT})
-    events.happen(queue, **FAILED)
-    assert len(events.published(queue)) == 1
+    events.happen(queue, **FAILED_BUILD)
+    assert len(events.event_messages(queue)) == 1
 
 
 def test_nothing_is_published_where_a_value_breaks_the_text(events: Events) -> None:
     queue = events.rule(ALLOW)
-    events.happen(queue, **{**FAILED, "build-status": 'a "quoted" word'})
-    assert events.published(queue) == []
+    events.happen(queue, **{**FAILED_BUILD, "build-status": 'a "quoted" word'})
+    assert events.event_messages(queue) == []
 
 
 def test_the_end_of_a_build_is_an_event(events: Events) -> None:
@@ -131,8 +131,8 @@ def test_the_end_of_a_build_is_an_event(events: Events) -> None:
     queue = events.rule(ALLOW, template='"<status>"', pattern=pattern)
     for name, command in (("works", "true"), ("fails", "false"), ("other", "false")):
         project = events.builds.project(name, commands(command))
-        events.builds.ended(events.builds.start(project))
-    assert events.published(queue) == ['"FAILED"']
+        events.builds.final_build(events.builds.start(project))
+    assert events.event_messages(queue) == ['"FAILED"']
 
 
 @pytest.mark.parametrize(
@@ -149,4 +149,4 @@ def test_the_end_of_a_build_is_an_event(events: Events) -> None:
 def test_a_refusal_of_all_but_others_counts(events: Events, statement: Mapping[str, Any]) -> None:
     queue = events.rule(ALLOW, statement)
     events.happen(queue, **{"build-status": "FAILED"})
-    assert events.published(queue) == []
+    assert events.event_messages(queue) == []

@@ -12,15 +12,15 @@ from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model
 
 VALIDATION = "The following hook(s)/validation failed: [AWS::EarlyValidation::ResourceExistenceCheck]."
-KEPT = {"DeletionPolicy": "RetainExceptOnCreate"}
+RETAIN_POLICY = {"DeletionPolicy": "RetainExceptOnCreate"}
 
 
-def named(name: str) -> dict[str, Any]:
+def named_topic(name: str) -> dict[str, Any]:
     """One of each kind that Foundation keeps, and what is made besides."""
     return {
-        "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}, **KEPT},
-        "Images": {"Type": "AWS::ECR::Repository", "Properties": {"RepositoryName": name}, **KEPT},
-        "Log": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": name}, **KEPT},
+        "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}, **RETAIN_POLICY},
+        "Images": {"Type": "AWS::ECR::Repository", "Properties": {"RepositoryName": name}, **RETAIN_POLICY},
+        "Log": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": name}, **RETAIN_POLICY},
         "Topic": TOPIC,
     }
 
@@ -35,72 +35,78 @@ def plan(stacks: Stacks, name: str, resources: dict[str, Any], **options: Any) -
 
 
 @pytest.fixture
-def kept(stacks: Stacks, request: pytest.FixtureRequest) -> str:
+def stack_name(stacks: Stacks, request: pytest.FixtureRequest) -> str:
     """The name of a stack that was deleted, and of what it has left."""
     name = f"kept-{request.node.name.replace('_', '-')[-40:]}"
-    assert stacks.create(name, named(name)) == "CREATE_COMPLETE"
+    assert stacks.create(name, named_topic(name)) == "CREATE_COMPLETE"
     stacks.api.delete_stack(StackName=name)
     return name
 
 
 def test_a_name_that_exists_fails_at_the_change_set_and_leaves_no_event_of_a_resource(
-    stacks: Stacks, kept: str
+    stacks: Stacks, stack_name: str
 ) -> None:
-    planned = plan(stacks, kept, named(kept))
-    assert (planned["Status"], planned["ExecutionStatus"]) == ("FAILED", "UNAVAILABLE")
-    assert planned["StatusReason"].startswith(VALIDATION)
-    assert [who for who, _, _ in stacks.events(kept)] == [kept]
-    events = stacks.api.describe_events(StackName=kept, ChangeSetName="plan", Filters={"FailedEvents": True})
-    found = {each["LogicalResourceId"]: each for each in events["OperationEvents"]}
-    assert found.keys() == {"Bucket", "Images", "Log"}
-    assert found["Bucket"]["ValidationName"] == "NAME_CONFLICT_VALIDATION"
-    reason = f"Resource of type 'AWS::S3::Bucket' with identifier '{kept}' already exists."
-    assert found["Bucket"]["ValidationStatusReason"] == reason
+    planned_values = plan(stacks, stack_name, named_topic(stack_name))
+    assert (planned_values["Status"], planned_values["ExecutionStatus"]) == ("FAILED", "UNAVAILABLE")
+    assert planned_values["StatusReason"].startswith(VALIDATION)
+    assert [text for text, _, _ in stacks.events(stack_name)] == [stack_name]
+    events = stacks.api.describe_events(
+        StackName=stack_name, ChangeSetName="plan", Filters={"FailedEvents": True}
+    )
+    operation_events = {
+        operation_event["LogicalResourceId"]: operation_event for operation_event in events["OperationEvents"]
+    }
+    assert operation_events.keys() == {"Bucket", "Images", "Log"}
+    assert operation_events["Bucket"]["ValidationName"] == "NAME_CONFLICT_VALIDATION"
+    reason = f"Resource of type 'AWS::S3::Bucket' with identifier '{stack_name}' already exists."
+    assert operation_events["Bucket"]["ValidationStatusReason"] == reason
 
 
-def test_what_exists_is_imported_as_it_is(aws: EmbeddedAws, stacks: Stacks, kept: str) -> None:
-    client(aws, "s3").put_object(Bucket=kept, Key="model", Body=b"kept")
-    planned = plan(stacks, kept, named(kept), ImportExistingResources=True)
+def test_what_exists_is_imported_as_it_is(aws: EmbeddedAws, stacks: Stacks, stack_name: str) -> None:
+    client(aws, "s3").put_object(Bucket=stack_name, Key="model", Body=b"kept")
+    planned_values = plan(stacks, stack_name, named_topic(stack_name), ImportExistingResources=True)
     actions = {
-        each["ResourceChange"]["LogicalResourceId"]: each["ResourceChange"]["Action"]
-        for each in planned["Changes"]
+        change["ResourceChange"]["LogicalResourceId"]: change["ResourceChange"]["Action"]
+        for change in planned_values["Changes"]
     }
     assert actions == {"Bucket": "Import", "Images": "Import", "Log": "Import", "Topic": "Add"}
-    stacks.api.execute_change_set(StackName=kept, ChangeSetName="plan")
-    assert stacks.settled(kept) == "CREATE_COMPLETE"
-    assert ("Bucket", "IMPORT_COMPLETE", "") in stacks.events(kept)
-    assert stacks.physical_ids(kept)["Bucket"] == kept
-    assert client(aws, "s3").get_object(Bucket=kept, Key="model")["Body"].read() == b"kept"
+    stacks.api.execute_change_set(StackName=stack_name, ChangeSetName="plan")
+    assert stacks.final_status(stack_name) == "CREATE_COMPLETE"
+    assert ("Bucket", "IMPORT_COMPLETE", "") in stacks.events(stack_name)
+    assert stacks.physical_ids(stack_name)["Bucket"] == stack_name
+    assert client(aws, "s3").get_object(Bucket=stack_name, Key="model")["Body"].read() == b"kept"
 
 
 def test_what_was_imported_outlives_the_rollback_of_the_creation(
-    aws: EmbeddedAws, stacks: Stacks, kept: str
+    aws: EmbeddedAws, stacks: Stacks, stack_name: str
 ) -> None:
-    broken = named(kept) | {"Broken": {**absent_model(), "DependsOn": ["Bucket", "Images", "Log"]}}
-    plan(stacks, kept, broken, ImportExistingResources=True)
-    stacks.api.execute_change_set(StackName=kept, ChangeSetName="plan")
-    assert stacks.settled(kept) == "ROLLBACK_COMPLETE"
-    assert kept in [each["Name"] for each in client(aws, "s3").list_buckets()["Buckets"]]
+    broken_values = named_topic(stack_name) | {
+        "Broken": {**absent_model(), "DependsOn": ["Bucket", "Images", "Log"]}
+    }
+    plan(stacks, stack_name, broken_values, ImportExistingResources=True)
+    stacks.api.execute_change_set(StackName=stack_name, ChangeSetName="plan")
+    assert stacks.final_status(stack_name) == "ROLLBACK_COMPLETE"
+    assert stack_name in [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
 
 
-def test_only_what_a_deletion_policy_retains_is_imported(stacks: Stacks, kept: str) -> None:
-    unkept = named(kept)
+def test_only_what_a_deletion_policy_retains_is_imported(stacks: Stacks, stack_name: str) -> None:
+    unkept = named_topic(stack_name)
     del unkept["Bucket"]["DeletionPolicy"]
-    planned = plan(stacks, kept, unkept, ImportExistingResources=True)
-    assert planned["Status"] == "FAILED"
-    assert planned["StatusReason"].endswith(f"The affected resources are Bucket ({kept})")
+    planned_values = plan(stacks, stack_name, unkept, ImportExistingResources=True)
+    assert planned_values["Status"] == "FAILED"
+    assert planned_values["StatusReason"].endswith(f"The affected resources are Bucket ({stack_name})")
 
 
-def test_a_stack_that_is_updated_meets_existing_names_too(stacks: Stacks, kept: str) -> None:
-    name = f"{kept}-2"
+def test_a_stack_that_is_updated_meets_existing_names_too(stacks: Stacks, stack_name: str) -> None:
+    name = f"{stack_name}-2"
     assert stacks.create(name, {"Topic": TOPIC}) == "CREATE_COMPLETE"
     names = {"StackName": name, "ChangeSetName": "plan", "ChangeSetType": "UPDATE"}
-    template = json.dumps({"Resources": named(kept)})
+    template = json.dumps({"Resources": named_topic(stack_name)})
     stacks.api.create_change_set(**names, TemplateBody=template)
-    described = stacks.api.describe_change_set(StackName=name, ChangeSetName="plan")
-    assert described["StatusReason"].startswith(VALIDATION)
+    result = stacks.api.describe_change_set(StackName=name, ChangeSetName="plan")
+    assert result["StatusReason"].startswith(VALIDATION)
     stacks.api.create_change_set(
         **names | {"ChangeSetName": "import"}, TemplateBody=template, ImportExistingResources=True
     )
     stacks.api.execute_change_set(StackName=name, ChangeSetName="import")
-    assert stacks.settled(name) == "UPDATE_COMPLETE"
+    assert stacks.final_status(name) == "UPDATE_COMPLETE"

@@ -16,34 +16,29 @@ from tests.support.embedded_app.stacks import Stacks
 DESCRIBE = "recorder.handler.describe"
 
 
-@pytest.fixture
-def code(aws: EmbeddedAws) -> dict[str, str]:
-    return upload(aws, "recorder.zip", archive())
-
-
-def invoked(aws: EmbeddedAws, name: str, event: Any, **options: Any) -> tuple[str, Any]:
-    """What kind of error a call ended with, and its payload."""
+def invoke_function(aws: EmbeddedAws, name: str, event: Any, **options: Any) -> tuple[str, Any]:
+    """The kind of error that a call ended with, and its payload."""
     answer = client(aws, "lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode(), **options)
     return answer.get("FunctionError", ""), json.loads(answer["Payload"].read())
 
 
 def test_a_function_is_found_by_lambdas_own_calls(
-    aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
 ) -> None:
     properties = {"MemorySize": 256, "Tags": [{"Key": "team", "Value": "ml"}], "Description": "describes"}
-    assert stacks.create("found", {"Role": ROLE, "F": function(code, DESCRIBE, **properties)}) == (
+    assert stacks.create("found", {"Role": ROLE, "F": function(recorder, DESCRIBE, **properties)}) == (
         "CREATE_COMPLETE"
     )
     name = stacks.physical_ids("found")["F"]
     assert name.startswith("found-F-")
     api = client(aws, "lambda")
-    found = api.get_function(FunctionName=name)
-    assert found["Tags"] == {"team": "ml"}
-    configuration = found["Configuration"]
+    actual_function = api.get_function(FunctionName=name)
+    assert actual_function["Tags"] == {"team": "ml"}
+    configuration = actual_function["Configuration"]
     assert configuration["Handler"] == DESCRIBE
     assert (configuration["MemorySize"], configuration["Timeout"]) == (256, 20)
     assert configuration["Environment"]["Variables"] == {"BUCKET": "data"}
-    assert name in [each["FunctionName"] for each in api.list_functions()["Functions"]]
+    assert name in [function["FunctionName"] for function in api.list_functions()["Functions"]]
 
 
 def test_an_update_brings_new_code_and_forgets_what_the_template_has_dropped(
@@ -55,15 +50,17 @@ def test_an_update_brings_new_code_and_forgets_what_the_template_has_dropped(
 
     stacks.create("versions", version(1, environment={"X": "1"}, MemorySize=512))
     name = stacks.physical_ids("versions")["F"]
-    assert invoked(aws, name, {}) == ("", [1, True])
+    assert invoke_function(aws, name, {}) == ("", [1, True])
     assert stacks.update("versions", version(2)) == "UPDATE_COMPLETE"
     assert stacks.physical_ids("versions")["F"] == name
-    assert invoked(aws, name, {}) == ("", [2, False])
+    assert invoke_function(aws, name, {}) == ("", [2, False])
     assert client(aws, "lambda").get_function_configuration(FunctionName=name)["MemorySize"] == 128
 
 
-def test_a_function_is_gone_with_its_stack(aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]) -> None:
-    stacks.create("gone", {"Role": ROLE, "F": function(code, DESCRIBE, FunctionName="goes")})
+def test_a_function_is_gone_with_its_stack(
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
+) -> None:
+    stacks.create("gone", {"Role": ROLE, "F": function(recorder, DESCRIBE, FunctionName="goes")})
     stacks.api.delete_stack(StackName="gone")
     with pytest.raises(ClientError, match="Function not found"):
         client(aws, "lambda").get_function(FunctionName="goes")
@@ -96,75 +93,79 @@ def test_code_that_cannot_be_had_is_refused(
     code = {"S3Bucket": bucket, "S3Key": key}
     name = f"refused-{bucket}-{key.split('.')[0]}"
     assert stacks.create(name, {"Role": ROLE, "F": function(code, DESCRIBE)}) == "ROLLBACK_COMPLETE"
-    [told] = [why for who, status, why in stacks.events(name) if (who, status) == ("F", "CREATE_FAILED")]
-    assert reason in told
+    [told_text] = [
+        text for resource, status, text in stacks.events(name) if (resource, status) == ("F", "CREATE_FAILED")
+    ]
+    assert reason in told_text
 
 
-def test_two_functions_cannot_have_one_name(stacks: Stacks, code: dict[str, str]) -> None:
-    named = function(code, DESCRIBE, FunctionName="only-one")
-    assert stacks.create("one", {"Role": ROLE, "F": named}) == "CREATE_COMPLETE"
-    assert stacks.create("two", {"Role": ROLE, "F": named}) == "ROLLBACK_COMPLETE"
+def test_two_functions_cannot_have_one_name(stacks: Stacks, recorder: dict[str, str]) -> None:
+    named_function = function(recorder, DESCRIBE, FunctionName="only-one")
+    assert stacks.create("one", {"Role": ROLE, "F": named_function}) == "CREATE_COMPLETE"
+    assert stacks.create("two", {"Role": ROLE, "F": named_function}) == "ROLLBACK_COMPLETE"
     assert ("F", "CREATE_FAILED", "Function already exist: only-one") in stacks.events("two")
 
 
 @pytest.fixture(scope="module")
-def described(running: tuple[EmbeddedAws, Any]) -> str:
+def function_role(aws_and_host: tuple[EmbeddedAws, Any]) -> str:
     """The name of a function that describes its call."""
-    aws = running[0]
+    aws = aws_and_host[0]
     code = upload(aws, "recorder.zip", archive())
-    declared = function(code, DESCRIBE, FunctionName="described", environment={"MODE": "fast"})
-    assert Stacks(aws).create("described", {"Role": ROLE, "F": declared}) == "CREATE_COMPLETE"
+    declared_function = function(code, DESCRIBE, FunctionName="described", environment={"MODE": "fast"})
+    assert Stacks(aws).create("described", {"Role": ROLE, "F": declared_function}) == "CREATE_COMPLETE"
     return "described"
 
 
 def test_a_handler_gets_its_own_environment_and_clients_that_lead_back(
-    aws: EmbeddedAws, described: str, monkeypatch: pytest.MonkeyPatch
+    aws: EmbeddedAws, function_role: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "the user's own")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    kind, answer = invoked(aws, described, {"a": [1]})
+    kind, answer = invoke_function(aws, function_role, {"a": [1]})
     assert kind == ""
     assert answer["event"] == {"a": [1]}
     assert answer["account"] == "123456789012"
     assert answer["environment"] == {
-        "AWS_LAMBDA_FUNCTION_NAME": described,
+        "AWS_LAMBDA_FUNCTION_NAME": function_role,
         "AWS_REGION": "us-east-1",
         "BUCKET": "data",
         "MODE": "fast",
     }
 
 
-def test_a_handler_knows_its_call(aws: EmbeddedAws, described: str) -> None:
-    _, first = invoked(aws, described, {})
-    _, second = invoked(aws, described, {})
-    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{described}"
-    assert first["function"] == [described, arn]
+def test_a_handler_knows_its_call(aws: EmbeddedAws, function_role: str) -> None:
+    _, first = invoke_function(aws, function_role, {})
+    _, second = invoke_function(aws, function_role, {})
+    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{function_role}"
+    assert first["function"] == [function_role, arn]
     assert 0 < first["remaining"] <= 20_000
     assert first["request"] != second["request"]
 
 
-def test_a_failing_handler_is_told_in_its_own_words(aws: EmbeddedAws, described: str) -> None:
-    kind, answer = invoked(aws, described, {"fail": "no such variant"})
+def test_a_failing_handler_is_told_in_its_own_words(aws: EmbeddedAws, function_role: str) -> None:
+    kind, answer = invoke_function(aws, function_role, {"fail": "no such variant"})
     assert kind == "Unhandled"
     assert (answer["errorType"], answer["errorMessage"]) == ("ValueError", "no such variant")
     assert any("describe" in line for line in answer["stackTrace"])
 
 
-def test_a_function_has_its_time_and_no_more(aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]) -> None:
-    hasty = function(code, DESCRIBE, FunctionName="hasty", Timeout=1)
+def test_a_function_has_its_time_and_no_more(
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
+) -> None:
+    hasty = function(recorder, DESCRIBE, FunctionName="hasty", Timeout=1)
     stacks.create("hasty", {"Role": ROLE, "F": hasty})
-    kind, answer = invoked(aws, "hasty", {"wait": True})
+    kind, answer = invoke_function(aws, "hasty", {"wait": True})
     assert (kind, answer["errorMessage"]) == ("Unhandled", "Task timed out after 1.00 seconds")
 
 
-def test_what_a_function_says_is_in_its_log_group(aws: EmbeddedAws, described: str) -> None:
-    invoked(aws, described, {"fail": "said aloud"})
+def test_what_a_function_says_is_in_its_log_group(aws: EmbeddedAws, function_role: str) -> None:
+    invoke_function(aws, function_role, {"fail": "said aloud"})
     logs = client(aws, "logs")
-    events = logs.filter_log_events(logGroupName=f"/aws/lambda/{described}")["events"]
-    said = [event["message"] for event in events]
-    assert "described" in said
-    assert "ValueError: said aloud" in said
+    events = logs.filter_log_events(logGroupName=f"/aws/lambda/{function_role}")["events"]
+    messages = [event["message"] for event in events]
+    assert "described" in messages
+    assert "ValueError: said aloud" in messages
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,7 @@ def test_a_function_that_cannot_be_called_is_told_as_lambda_tells_it(
 ) -> None:
     code = upload(aws, f"{name}.zip", archive(sources))
     stacks.create(name, {"Role": ROLE, "F": function(code, "f.handler", FunctionName=name)})
-    kind, answer = invoked(aws, name, {})
+    kind, answer = invoke_function(aws, name, {})
     assert (kind, answer["errorMessage"]) == ("Unhandled", reason)
 
 
@@ -204,22 +205,22 @@ def test_what_does_not_run_here_is_refused_and_not_run(
     aws: EmbeddedAws, stacks: Stacks, runtime: str, source: str, reason: str
 ) -> None:
     name = f"foreign-{runtime.split('.')[0]}"
-    declared = function({"ZipFile": source}, "index.handler", Runtime=runtime, FunctionName=name)
-    assert stacks.create(name, {"Role": ROLE, "F": declared}) == "CREATE_COMPLETE"
+    declared_function = function({"ZipFile": source}, "index.handler", Runtime=runtime, FunctionName=name)
+    assert stacks.create(name, {"Role": ROLE, "F": declared_function}) == "CREATE_COMPLETE"
     with pytest.raises(ClientError, match=reason) as refusal:
         client(aws, "lambda").invoke(FunctionName=name)
     assert refusal.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
 
 
 def test_the_settings_of_an_account_have_the_executions_that_functions_have_not_reserved(
-    aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]
+    aws: EmbeddedAws, stacks: Stacks, recorder: dict[str, str]
 ) -> None:
     api = client(aws, "lambda")
     before = api.get_account_settings()
     limits = before["AccountLimit"]
     assert limits["ConcurrentExecutions"] == limits["UnreservedConcurrentExecutions"] == 1000
-    reserving = function(code, DESCRIBE, ReservedConcurrentExecutions=5)
-    assert stacks.create("reserving", {"Role": ROLE, "F": reserving}) == "CREATE_COMPLETE"
+    reserving_function = function(recorder, DESCRIBE, ReservedConcurrentExecutions=5)
+    assert stacks.create("reserving", {"Role": ROLE, "F": reserving_function}) == "CREATE_COMPLETE"
     after = api.get_account_settings()
     assert after["AccountLimit"]["ConcurrentExecutions"] == 1000
     assert after["AccountLimit"]["UnreservedConcurrentExecutions"] == 995

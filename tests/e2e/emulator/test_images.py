@@ -20,17 +20,14 @@ CONTENT = layer(["etc/release"])
 
 
 @pytest.fixture
-def ecr(aws: EmbeddedAws) -> Any:
-    return client(aws, "ecr")
-
-
-@pytest.fixture
 def repository(ecr: Any) -> ContainerRepository:
     return ContainerRepository(ecr, f"team/images{next(NUMBERS)}")
 
 
-def manifest_of(repository: ContainerRepository, **wanted: str) -> dict[str, Any]:
-    answer: dict[str, Any] = repository.ecr.batch_get_image(repositoryName=repository.name, imageIds=[wanted])
+def manifest_of(repository: ContainerRepository, **expected_text: str) -> dict[str, Any]:
+    answer: dict[str, Any] = repository.ecr.batch_get_image(
+        repositoryName=repository.name, imageIds=[expected_text]
+    )
     return answer
 
 
@@ -42,10 +39,10 @@ def url_of(repository: ContainerRepository, digest: str) -> str:
 
 def test_an_image_has_the_digest_of_its_manifest(repository: ContainerRepository) -> None:
     digest = repository.push([CONTENT], tag="one")
-    (found,) = manifest_of(repository, imageTag="one")["images"]
-    assert found["imageId"] == {"imageTag": "one", "imageDigest": digest}
-    assert digest_of(found["imageManifest"].encode()) == digest
-    assert found["imageManifestMediaType"] == DOCKER
+    (image,) = manifest_of(repository, imageTag="one")["images"]
+    assert image["imageId"] == {"imageTag": "one", "imageDigest": digest}
+    assert digest_of(image["imageManifest"].encode()) == digest
+    assert image["imageManifestMediaType"] == DOCKER
 
 
 def test_a_layer_is_downloaded_from_a_url_without_further_credentials(
@@ -57,18 +54,18 @@ def test_a_layer_is_downloaded_from_a_url_without_further_credentials(
 
 
 def test_the_url_of_a_layer_reads_that_layer_alone(repository: ContainerRepository) -> None:
-    other = layer(["etc/other"])
-    repository.push([CONTENT, other])
+    other_layer = layer(["etc/other"])
+    repository.push([CONTENT, other_layer])
     url = url_of(repository, digest_of(CONTENT))
-    name, of_other = (digest_of(each).removeprefix("sha256:") for each in (CONTENT, other))
-    assert urllib3.request("GET", url.replace(name, of_other)).status == 403
+    name, text = (digest_of(item).removeprefix("sha256:") for item in (CONTENT, other_layer))
+    assert urllib3.request("GET", url.replace(name, text)).status == 403
 
 
 def test_the_bucket_of_layers_is_not_one_of_the_account(
     aws: EmbeddedAws, repository: ContainerRepository
 ) -> None:
     repository.push([CONTENT])
-    buckets = [each["Name"] for each in client(aws, "s3").list_buckets()["Buckets"]]
+    buckets = [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
     assert [name for name in buckets if "layer" in name] == []
 
 
@@ -97,9 +94,9 @@ def test_a_layer_that_exists_and_one_without_parts_are_refused(repository: Conta
 
 
 def test_an_image_of_layers_that_do_not_exist_is_refused(repository: ContainerRepository) -> None:
-    missing = {"layers": [{"mediaType": "x", "digest": digest_of(b"missing"), "size": 7}]}
+    missing_values = {"layers": [{"mediaType": "x", "digest": digest_of(b"missing"), "size": 7}]}
     with pytest.raises(ClientError, match="LayersNotFoundException"):
-        repository.push(changes=missing)
+        repository.push(changes=missing_values)
 
 
 def test_an_index_of_images_that_do_not_exist_is_refused(repository: ContainerRepository) -> None:
@@ -142,8 +139,8 @@ def test_tags_that_a_filter_excludes_move(ecr: Any) -> None:
         imageTagMutabilityExclusionFilters=[{"filter": "latest*", "filterType": "WILDCARD"}],
     )
     repository.push([CONTENT], tag="latest-1")
-    moved = repository.push([], tag="latest-1")
-    assert manifest_of(repository, imageTag="latest-1")["images"][0]["imageId"]["imageDigest"] == moved
+    moved_text = repository.push([], tag="latest-1")
+    assert manifest_of(repository, imageTag="latest-1")["images"][0]["imageId"]["imageDigest"] == moved_text
 
 
 def test_an_image_whose_tag_moves_is_found_by_its_digest(repository: ContainerRepository) -> None:
@@ -151,21 +148,21 @@ def test_an_image_whose_tag_moves_is_found_by_its_digest(repository: ContainerRe
     second = repository.push([], tag="one")
     assert manifest_of(repository, imageDigest=first)["images"]
     details = repository.ecr.describe_images(repositoryName=repository.name)["imageDetails"]
-    assert {each["imageDigest"]: each.get("imageTags", []) for each in details} == {
+    assert {detail["imageDigest"]: detail.get("imageTags", []) for detail in details} == {
         first: [],
         second: ["one"],
     }
-    assert {each["imageSizeInBytes"] for each in details} == {len(CONTENT), 0}
+    assert {detail["imageSizeInBytes"] for detail in details} == {len(CONTENT), 0}
 
 
 def test_a_deleted_image_is_gone_by_digest_and_tag(repository: ContainerRepository) -> None:
     digest = repository.push([CONTENT], tag="one")
-    wanted = {"imageDigest": digest}
-    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[wanted])
+    expected_values = {"imageDigest": digest}
+    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[expected_values])
     assert answer["imageIds"] == [{"imageDigest": digest, "imageTag": "one"}]
-    assert manifest_of(repository, **wanted)["failures"] == [
+    assert manifest_of(repository, **expected_values)["failures"] == [
         {
-            "imageId": wanted,
+            "imageId": expected_values,
             "failureCode": "ImageNotFound",
             "failureReason": "Requested image not found",
         }
@@ -175,16 +172,16 @@ def test_a_deleted_image_is_gone_by_digest_and_tag(repository: ContainerReposito
 def test_an_image_goes_with_its_last_tag(repository: ContainerRepository) -> None:
     digest = repository.push([CONTENT], tag="one")
     repository.push([CONTENT], tag="two")
-    for tag, left in (("one", 1), ("two", 0)):
+    for tag, survivors in (("one", 1), ("two", 0)):
         repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[{"imageTag": tag}])
-        assert len(manifest_of(repository, imageDigest=digest)["images"]) == left
+        assert len(manifest_of(repository, imageDigest=digest)["images"]) == survivors
 
 
 def test_an_image_of_an_index_cannot_be_deleted_before_it(repository: ContainerRepository) -> None:
     child = repository.push([CONTENT])
     repository.index({"linux/amd64": child}, tag="all")
-    wanted = [{"imageDigest": child}]
-    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=wanted)
+    expected_values = [{"imageDigest": child}]
+    answer = repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=expected_values)
     assert answer["failures"][0]["failureCode"] == "ImageReferencedByManifestList"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,16 +12,10 @@ import psutil
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from tests.support.embedded_gateway import ask, running_gateway
-from tests.support.embedded_keys import KEYS, signed
+from tests.support.embedded_gateway import ask
+from tests.support.embedded_keys import KEYS, sign_request
 from tests.support.other_user import run_as_other_user
 from triton_fleet.local.state import LocalState, Supervisor
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_gateway() as aws:
-        yield aws
 
 
 @pytest.mark.parametrize(
@@ -40,19 +33,21 @@ def aws() -> Iterator[EmbeddedAws]:
     ],
 )
 def test_hosts_that_are_no_names_of_this_machine_are_refused_even_where_a_request_is_signed(
-    aws: EmbeddedAws, host: str, status: int
+    gateway: EmbeddedAws, host: str, status: int
 ) -> None:
-    path, port = "/_fleet/status", urlsplit(aws.url).port
+    path, port = "/_fleet/status", urlsplit(gateway.url).port
     for name in (host, f"{host}:{port}"):
-        headers = signed("GET", f"http://{name}{path}", {"Host": name}, service="fleet")
-        assert ask(aws, "GET", path, headers)[0] == status, name
+        headers = sign_request("GET", f"http://{name}{path}", {"Host": name}, service="fleet")
+        assert ask(gateway, "GET", path, headers)[0] == status, name
 
 
-def test_a_page_whose_name_comes_to_mean_this_machine_reads_nothing(aws: EmbeddedAws, tmp_path: Path) -> None:
+def test_a_page_whose_name_comes_to_mean_this_machine_reads_nothing(
+    gateway: EmbeddedAws, tmp_path: Path
+) -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium on this machine")
-    port = urlsplit(aws.url).port
+    port = urlsplit(gateway.url).port
     command = [
         *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
         f"--user-data-dir={tmp_path}",
@@ -60,18 +55,18 @@ def test_a_page_whose_name_comes_to_mean_this_machine_reads_nothing(aws: Embedde
         *("--proxy-server=direct://", "--dump-dom"),
         f"http://page.example:{port}/?Action=ListRoles&Version=2010-05-08",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert "names of this machine alone" in done.stdout
-    assert "ListRoles" not in done.stdout
+    process = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert "names of this machine alone" in process.stdout
+    assert "ListRoles" not in process.stdout
 
 
 @pytest.fixture
-def state(tmp_path: Path, aws: EmbeddedAws) -> LocalState:
-    """What `up` has written down, in folders that anybody may enter."""
+def state(tmp_path: Path, gateway: EmbeddedAws) -> LocalState:
+    """The state that `up` has written down, in folders that anybody may enter."""
     state = LocalState(tmp_path)
     for folder in (tmp_path, *tmp_path.parents[:3]):
         folder.chmod(0o755)
-    state.announce(Supervisor(pid=1, url=aws.url, account="1", region="us-east-1", keys=KEYS))
+    state.announce(Supervisor(pid=1, url=gateway.url, account="1", region="us-east-1", keys=KEYS))
     return state
 
 
@@ -83,7 +78,7 @@ def test_the_keys_lie_in_a_file_for_their_owner_and_nowhere_else(state: LocalSta
 
 
 def test_another_user_of_the_machine_neither_reads_the_keys_nor_does_without(
-    state: LocalState, aws: EmbeddedAws
+    state: LocalState, gateway: EmbeddedAws
 ) -> None:
     script = (
         "try: print(open(sys.argv[1]).read())\n"
@@ -92,17 +87,17 @@ def test_another_user_of_the_machine_neither_reads_the_keys_nor_does_without(
         "connection.sendall(b'GET /_fleet/status HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n')\n"
         "print(connection.recv(12)[-3:].decode())\n"
     )
-    printed = run_as_other_user(script, str(state.keys_file), str(urlsplit(aws.url).port))
-    assert printed.splitlines() == ["no keys", "403"]
+    text = run_as_other_user(script, str(state.keys_file), str(urlsplit(gateway.url).port))
+    assert text.splitlines() == ["no keys", "403"]
 
 
 def addresses() -> list[str]:
     """Those of this machine, but loopback."""
-    found = [each for several in psutil.net_if_addrs().values() for each in several]
+    result = [item for several in psutil.net_if_addrs().values() for item in several]
     return [
-        each.address
-        for each in found
-        if each.family == socket.AF_INET and not each.address.startswith("127.")
+        item.address
+        for item in result
+        if item.family == socket.AF_INET and not item.address.startswith("127.")
     ]
 
 
@@ -114,8 +109,8 @@ def is_open(address: str, port: int) -> bool:
     return True
 
 
-def test_no_other_address_of_the_machine_reaches_it(aws: EmbeddedAws) -> None:
+def test_no_other_address_of_the_machine_reaches_it(gateway: EmbeddedAws) -> None:
     if not addresses():
         pytest.skip("this machine has no address but loopback")
-    port = urlsplit(aws.url).port or 0
+    port = urlsplit(gateway.url).port or 0
     assert [address for address in ("127.0.0.1", *addresses()) if is_open(address, port)] == ["127.0.0.1"]

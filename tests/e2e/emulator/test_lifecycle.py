@@ -46,10 +46,10 @@ def test_only_one_runs_in_a_process() -> None:
 
 
 def test_a_port_that_is_taken_is_an_error_and_leaves_nothing_behind() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        aws = EmbeddedAws(RecordingHost(), port=taken.getsockname()[1], keys=KEYS)
+    with socket.socket() as socket_in_use:
+        socket_in_use.bind(("127.0.0.1", 0))
+        socket_in_use.listen()
+        aws = EmbeddedAws(RecordingHost(), port=socket_in_use.getsockname()[1], keys=KEYS)
         with pytest.raises((OSError, SystemExit)):
             aws.start()
     after = EmbeddedAws(RecordingHost(), keys=KEYS)
@@ -91,7 +91,7 @@ def test_builds_end_with_the_embedded_aws() -> None:
         builds = Builds(aws)
         id = builds.start(builds.project("ends", commands("echo $$; exec sleep 1000")))
         pause = threading.Event()
-        while not (lines := builds.lines(builds.now(id))):
+        while not (lines := builds.lines(builds.current_build(id))):
             pause.wait(0.02)
     with pytest.raises(ProcessLookupError):
         os.kill(int(lines[0]), 0)

@@ -31,14 +31,14 @@ class Models:
         image = f"{HOST}/{self.repository.name}{reference}"
         data = "s3://archives/" if mode == "MultiModel" else "s3://archives/model.tar.gz"
         try:
-            made = client(self._aws, "sagemaker").create_model(
+            answer = client(self._aws, "sagemaker").create_model(
                 ModelName=f"model-{next(NUMBERS)}",
                 ExecutionRoleArn="arn:aws:iam::123456789012:role/model",
                 PrimaryContainer={"Image": image, "Mode": mode, "ModelDataUrl": data},
             )
         except ClientError as error:
             return error.response["Error"]["Message"].replace(image, "IMAGE")
-        return str(made["ModelArn"])
+        return str(answer["ModelArn"])
 
 
 @pytest.fixture

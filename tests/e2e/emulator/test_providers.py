@@ -12,7 +12,14 @@ import pytest
 
 from tests.support.embedded_app.cdk_cli import CdkCli, synthesise
 from tests.support.embedded_app.clients import client
-from tests.support.embedded_app.functions import archive, asked, custom, kinds, upload, waiting_provider
+from tests.support.embedded_app.functions import (
+    archive,
+    custom,
+    kinds,
+    recorder_requests,
+    upload,
+    waiting_provider,
+)
 from tests.support.embedded_app.stacks import Stacks, embedded_aws
 
 pytestmark = pytest.mark.nightly
@@ -30,7 +37,7 @@ def test_handlers_behind_cdk_providers_are_deployed_updated_and_destroyed(tmp_pa
         assert aws.skipped_resources == ()
         greetings = {"plainGreeting": "hello", "waitingGreeting": "hello"}
         assert Stacks(aws).outputs("Using") == greetings
-        assert len(asked(aws, "LooksWaiting")) == 2
+        assert len(recorder_requests(aws, "LooksWaiting")) == 2
         cdk("deploy", "--all", variant="changed")
         cdk("destroy", "--all", "--force", variant="changed")
         for name in ("plain", "waiting"):
@@ -46,7 +53,7 @@ def test_a_stop_ends_the_wait_for_a_resource() -> None:
         resources = {**waiting_provider(code, attempts=3600), "Endless": custom(Id="e", Never="Create")}
         template = json.dumps({"Resources": resources})
         client(aws, "cloudformation").create_stack(StackName="endless", TemplateBody=template)
-        while not asked(aws, "LooksEndless"):
+        while not recorder_requests(aws, "LooksEndless"):
             pause.wait(0.02)
     assert "stack-endless" not in [thread.name for thread in threading.enumerate()]
 

@@ -17,11 +17,6 @@ from triton_fleet.catalog.images import image
 TRITON = image("25.04", "us-east-1")
 
 
-@pytest.fixture
-def ecr(aws: EmbeddedAws) -> Any:
-    return client(aws, "ecr")
-
-
 def manifest_of(ecr: Any, tag: str, *, account: str = TRITON.account) -> dict[str, Any]:
     answer: dict[str, Any] = ecr.batch_get_image(
         registryId=account, repositoryName=TRITON.repository, imageIds=[{"imageTag": tag}]
@@ -38,24 +33,27 @@ def test_a_quota_is_what_was_put_in_and_there_is_no_other(aws: EmbeddedAws) -> N
     backend.put("sagemaker", "L-1", "one", 6)
     first = quotas.list_service_quotas(ServiceCode="sagemaker", MaxResults=1)
     rest = quotas.list_service_quotas(ServiceCode="sagemaker", NextToken=first["NextToken"])
-    found = [*first["Quotas"], *rest["Quotas"]]
-    assert [(each["QuotaCode"], each["Value"]) for each in found] == [("L-1", 6), ("L-2", 5)]
+    actual_quotas = [*first["Quotas"], *rest["Quotas"]]
+    assert [(actual_quota["QuotaCode"], actual_quota["Value"]) for actual_quota in actual_quotas] == [
+        ("L-1", 6),
+        ("L-2", 5),
+    ]
     assert quotas.list_service_quotas(ServiceCode="lambda")["Quotas"] == []
 
 
 def test_an_image_of_the_catalog_has_a_manifest_that_says_it_is_a_stand_in(ecr: Any) -> None:
-    (found,) = manifest_of(ecr, TRITON.tag)["images"]
-    assert "a stand-in" in json.loads(found["imageManifest"])["annotations"]["note"]
-    assert (found["registryId"], found["imageId"]["imageTag"]) == (TRITON.account, "25.04-py3")
+    (image,) = manifest_of(ecr, TRITON.tag)["images"]
+    assert "a stand-in" in json.loads(image["imageManifest"])["annotations"]["note"]
+    assert (image["registryId"], image["imageId"]["imageTag"]) == (TRITON.account, "25.04-py3")
 
 
 def test_an_image_is_found_by_its_digest_as_by_its_tag(ecr: Any) -> None:
-    (tagged,) = manifest_of(ecr, TRITON.tag)["images"]
-    wanted = {"imageDigest": tagged["imageId"]["imageDigest"]}
+    (image,) = manifest_of(ecr, TRITON.tag)["images"]
+    expected_values = {"imageDigest": image["imageId"]["imageDigest"]}
     answer = ecr.batch_get_image(
-        registryId=TRITON.account, repositoryName=TRITON.repository, imageIds=[wanted]
+        registryId=TRITON.account, repositoryName=TRITON.repository, imageIds=[expected_values]
     )
-    assert [each["imageId"] for each in answer["images"]] == [wanted]
+    assert [image["imageId"] for image in answer["images"]] == [expected_values]
 
 
 def test_a_tag_that_the_catalog_lacks_is_a_failure(ecr: Any) -> None:

@@ -22,10 +22,10 @@ def test_a_creation_that_fails_deletes_what_it_made_in_reverse(
     resources["Endpoint"]["DependsOn"] = ["Topic"]
     assert stacks.create("doomed", resources) == "ROLLBACK_COMPLETE"
     assert ("Endpoint", "CREATE_FAILED", "no GPU") in stacks.events("doomed")
-    created = [who for who, status, _ in stacks.events("doomed") if status == "CREATE_COMPLETE"]
-    deleted = [who for who, status, _ in stacks.events("doomed") if status == "DELETE_COMPLETE"]
-    assert deleted == created[::-1]
-    assert set(deleted) == {"Config", "Model", "Topic"}
+    lines = [text for text, status, _ in stacks.events("doomed") if status == "CREATE_COMPLETE"]
+    deleted_lines = [text for text, status, _ in stacks.events("doomed") if status == "DELETE_COMPLETE"]
+    assert deleted_lines == lines[::-1]
+    assert set(deleted_lines) == {"Config", "Model", "Topic"}
     assert stacks.physical_ids("doomed") == {}
     assert client(aws, "sagemaker").list_endpoints(NameContains="doomed")["Endpoints"] == []
 
@@ -48,9 +48,9 @@ def test_an_update_that_fails_puts_the_old_state_back(
     first = {**endpoint("back"), "Topic": TOPIC}
     stacks.create("back", first)
     before = stacks.physical_ids("back")
-    broken = {**endpoint("back", image="triton:25.05"), "Topic": TOPIC, "Broken": absent_model()}
-    broken["Broken"]["DependsOn"] = ["Endpoint"]
-    assert stacks.update("back", broken) == "UPDATE_ROLLBACK_COMPLETE"
+    broken_values = {**endpoint("back", image="triton:25.05"), "Topic": TOPIC, "Broken": absent_model()}
+    broken_values["Broken"]["DependsOn"] = ["Endpoint"]
+    assert stacks.update("back", broken_values) == "UPDATE_ROLLBACK_COMPLETE"
     assert stacks.physical_ids("back") == before
     assert [served.container.image for served in host.served[-2:]] == ["triton:25.05", "triton:25.04"]
     names = [model["ModelName"] for model in client(aws, "sagemaker").list_models()["Models"]]
@@ -76,14 +76,14 @@ def test_a_rollback_that_fails_says_so(
     stacks.create("stuck", endpoint("stuck"))
     serve = host.serve
 
-    def serve_once(deployed: Any) -> None:
-        serve(deployed)
+    def serve_first(deployed_value: Any) -> None:
+        serve(deployed_value)
         host.failure = "the GPU is gone"
 
-    monkeypatch.setattr(host, "serve", serve_once)
-    broken = {**endpoint("stuck", image="new"), "Topic": TOPIC, "Broken": absent_model()}
-    broken["Broken"]["DependsOn"] = ["Endpoint", "Topic"]
-    assert stacks.update("stuck", broken) == "UPDATE_ROLLBACK_FAILED"
+    monkeypatch.setattr(host, "serve", serve_first)
+    broken_values = {**endpoint("stuck", image="new"), "Topic": TOPIC, "Broken": absent_model()}
+    broken_values["Broken"]["DependsOn"] = ["Endpoint", "Topic"]
+    assert stacks.update("stuck", broken_values) == "UPDATE_ROLLBACK_FAILED"
     assert ("Endpoint", "UPDATE_FAILED", "the GPU is gone") in stacks.events("stuck")
 
 
@@ -94,8 +94,8 @@ def test_a_rollback_leaves_behind_what_is_to_be_retained_but_not_except_on_creat
         return {"Type": "AWS::S3::Bucket", "DeletionPolicy": policy, "Properties": {"BucketName": name}}
 
     resources = {"Left": bucket("left", "Retain"), "Gone": bucket("gone", "RetainExceptOnCreate")}
-    broken = absent_model() | {"DependsOn": ["Left", "Gone"]}
-    assert stacks.create("leaving", {**resources, "Broken": broken}) == "ROLLBACK_COMPLETE"
+    broken_absent_model = absent_model() | {"DependsOn": ["Left", "Gone"]}
+    assert stacks.create("leaving", {**resources, "Broken": broken_absent_model}) == "ROLLBACK_COMPLETE"
     names = [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
     assert "left" in names
     assert "gone" not in names

@@ -7,11 +7,19 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.embedded_app.scaling import OTHER, TRACKING, actions, code_of, registered, serve, target
+from tests.support.embedded_app.scaling import (
+    OTHER_TARGET,
+    TRACKING_POLICY,
+    actions,
+    code_of,
+    registered_target,
+    serve,
+    target,
+)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "words"),
+    ("expected_values", "words"),
     [
         (target("absent"), "SageMaker endpoint doesn't exist: endpoint/absent/variant/AllTraffic"),
         (target("there", "Absent"), "SageMaker variant doesn't exist: endpoint/there/variant/Absent"),
@@ -19,16 +27,16 @@ from tests.support.embedded_app.scaling import OTHER, TRACKING, actions, code_of
     ],
 )
 def test_a_variant_that_is_not_served_cannot_be_registered(
-    scaling: Any, sagemaker: Any, wanted: dict[str, str], words: str
+    scaling: Any, sagemaker: Any, expected_values: dict[str, str], words: str
 ) -> None:
     if not sagemaker.list_endpoints(NameContains="there")["Endpoints"]:
         serve(sagemaker, "there")
-    with pytest.raises(ClientError, match=words) as refused:
-        scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=2)
-    assert code_of(refused) == "ValidationException"
-    ids = [wanted["ResourceId"]]
-    found = scaling.describe_scalable_targets(ServiceNamespace="sagemaker", ResourceIds=ids)
-    assert found["ScalableTargets"] == []
+    with pytest.raises(ClientError, match=words) as refusal:
+        scaling.register_scalable_target(**expected_values, MinCapacity=1, MaxCapacity=2)
+    assert code_of(refusal) == "ValidationException"
+    ids = [expected_values["ResourceId"]]
+    scalable_targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker", ResourceIds=ids)
+    assert scalable_targets["ScalableTargets"] == []
 
 
 def test_a_variant_is_never_scaled_to_nothing_except_for_asynchronous_inference(
@@ -37,49 +45,52 @@ def test_a_variant_is_never_scaled_to_nothing_except_for_asynchronous_inference(
     serve(sagemaker, "busy")
     with pytest.raises(
         ClientError, match="Minimum capacity 0 is less than the minimum allowed, 1"
-    ) as refused:
+    ) as refusal:
         scaling.register_scalable_target(**target("busy"), MinCapacity=0, MaxCapacity=2)
-    assert code_of(refused) == "ValidationException"
+    assert code_of(refusal) == "ValidationException"
     serve(sagemaker, "idle", AsyncInferenceConfig={"OutputConfig": {"S3OutputPath": "s3://data/out"}})
     scaling.register_scalable_target(**target("idle"), MinCapacity=0, MaxCapacity=2)
-    assert registered(scaling, target("idle"))["MinCapacity"] == 0
+    assert registered_target(scaling, target("idle"))["MinCapacity"] == 0
 
 
 def test_capacities_are_needed_once_and_may_be_zero_where_the_service_lets_them(scaling: Any) -> None:
     with pytest.raises(ClientError, match="Both MinCapacity and MaxCapacity are needed"):
-        scaling.register_scalable_target(**OTHER, MaxCapacity=2)
+        scaling.register_scalable_target(**OTHER_TARGET, MaxCapacity=2)
     with pytest.raises(ClientError, match="Maximum capacity cannot be less than minimum capacity"):
-        scaling.register_scalable_target(**OTHER, MinCapacity=3, MaxCapacity=2)
-    scaling.register_scalable_target(**OTHER, MinCapacity=1, MaxCapacity=2)
-    scaling.register_scalable_target(**OTHER, MinCapacity=0)
-    found = registered(scaling, OTHER)
-    assert (found["MinCapacity"], found["MaxCapacity"]) == (0, 2)
+        scaling.register_scalable_target(**OTHER_TARGET, MinCapacity=3, MaxCapacity=2)
+    scaling.register_scalable_target(**OTHER_TARGET, MinCapacity=1, MaxCapacity=2)
+    scaling.register_scalable_target(**OTHER_TARGET, MinCapacity=0)
+    values = registered_target(scaling, OTHER_TARGET)
+    assert (values["MinCapacity"], values["MaxCapacity"]) == (0, 2)
     scaling.put_scheduled_action(
-        **OTHER,
+        **OTHER_TARGET,
         ScheduledActionName="night",
         Schedule="rate(1 day)",
         ScalableTargetAction={"MinCapacity": 0, "MaxCapacity": 0},
     )
-    assert actions(scaling, OTHER)["night"]["ScalableTargetAction"] == {"MinCapacity": 0, "MaxCapacity": 0}
-    scaling.deregister_scalable_target(**OTHER)
+    assert actions(scaling, OTHER_TARGET)["night"]["ScalableTargetAction"] == {
+        "MinCapacity": 0,
+        "MaxCapacity": 0,
+    }
+    scaling.deregister_scalable_target(**OTHER_TARGET)
 
 
 def test_a_target_shows_its_role_and_all_three_suspensions(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "suspended")
     scaling.register_scalable_target(**target("suspended"), MinCapacity=1, MaxCapacity=2)
-    states = [registered(scaling, target("suspended"))["SuspendedState"]]
+    states = [registered_target(scaling, target("suspended"))["SuspendedState"]]
     scaling.register_scalable_target(
         **target("suspended"), SuspendedState={"DynamicScalingInSuspended": True}
     )
     scaling.register_scalable_target(
         **target("suspended"), SuspendedState={"ScheduledScalingSuspended": True}
     )
-    states.append(registered(scaling, target("suspended"))["SuspendedState"])
+    states.append(registered_target(scaling, target("suspended"))["SuspendedState"])
     names = ("DynamicScalingInSuspended", "DynamicScalingOutSuspended", "ScheduledScalingSuspended")
     assert [[state[name] for name in names] for state in states] == [[False] * 3, [True, False, True]]
-    found = registered(scaling, target("suspended"))
-    assert (found["MinCapacity"], found["MaxCapacity"]) == (1, 2)
-    assert found["RoleARN"].endswith("/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint")
+    values = registered_target(scaling, target("suspended"))
+    assert (values["MinCapacity"], values["MaxCapacity"]) == (1, 2)
+    assert values["RoleARN"].endswith("/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint")
 
 
 def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_others(
@@ -87,16 +98,16 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
 ) -> None:
     serve(sagemaker, "leaving", variants=("v", "v2"))
     for variant in ("v", "v2"):
-        wanted = target("leaving", variant)
-        scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=2)
+        expected_target = target("leaving", variant)
+        scaling.register_scalable_target(**expected_target, MinCapacity=1, MaxCapacity=2)
         scaling.put_scaling_policy(
-            **wanted,
+            **expected_target,
             PolicyName="requests",
             PolicyType="TargetTrackingScaling",
-            TargetTrackingScalingPolicyConfiguration=TRACKING,
+            TargetTrackingScalingPolicyConfiguration=TRACKING_POLICY,
         )
         scaling.put_scheduled_action(
-            **wanted,
+            **expected_target,
             ScheduledActionName="day",
             Schedule="cron(0 8 ? * MON-FRI *)",
             Timezone="Europe/Berlin",
@@ -107,7 +118,7 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
     assert scaling.describe_scaling_policies(**target("leaving", "v"))["ScalingPolicies"] == []
     assert actions(scaling, target("leaving", "v")) == {}
     [policy] = scaling.describe_scaling_policies(**target("leaving", "v2"))["ScalingPolicies"]
-    assert policy["TargetTrackingScalingPolicyConfiguration"] == TRACKING
+    assert policy["TargetTrackingScalingPolicyConfiguration"] == TRACKING_POLICY
     assert set(actions(scaling, target("leaving", "v2"))) == {"day"}
     scaling.register_scalable_target(**target("leaving", "v"), MinCapacity=1, MaxCapacity=2)
     assert scaling.describe_scaling_policies(**target("leaving", "v"))["ScalingPolicies"] == []
@@ -115,21 +126,24 @@ def test_a_target_takes_its_policies_and_scheduled_actions_with_it_and_leaves_ot
 
 def test_what_is_not_there_is_not_found(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "bare")
-    gone = "service namespace: sagemaker, resource ID: endpoint/bare/variant/AllTraffic, scalable dimension: "
-    tracking = {"PolicyType": "TargetTrackingScaling", "TargetTrackingScalingPolicyConfiguration": TRACKING}
+    text = "service namespace: sagemaker, resource ID: endpoint/bare/variant/AllTraffic, scalable dimension: "
+    tracking_values = {
+        "PolicyType": "TargetTrackingScaling",
+        "TargetTrackingScalingPolicyConfiguration": TRACKING_POLICY,
+    }
     put = {"Schedule": "rate(1 day)", "ScalableTargetAction": {"MinCapacity": 1}}
     policy, action = {"PolicyName": "p"}, {"ScheduledActionName": "a"}
     calls: list[tuple[Any, dict[str, Any], str]] = [
         (scaling.deregister_scalable_target, {}, "No scalable target found for"),
-        (scaling.put_scaling_policy, policy | tracking, "No scalable target registered for"),
+        (scaling.put_scaling_policy, policy | tracking_values, "No scalable target registered for"),
         (scaling.put_scheduled_action, action | put, "No scalable target registered for"),
         (scaling.delete_scaling_policy, policy, "No scaling policy found for"),
         (scaling.delete_scheduled_action, action, "No scheduled action found for"),
     ]
-    for call, given, words in calls:
-        with pytest.raises(ClientError, match=f"{words} {gone}") as refused:
-            call(**target("bare"), **given)
-        assert code_of(refused) == "ObjectNotFoundException"
+    for call, inputs, words in calls:
+        with pytest.raises(ClientError, match=f"{words} {text}") as refusal:
+            call(**target("bare"), **inputs)
+        assert code_of(refusal) == "ObjectNotFoundException"
 
 
 def test_an_endpoint_that_is_deleted_is_deregistered_and_no_other(scaling: Any, sagemaker: Any) -> None:
@@ -137,8 +151,8 @@ def test_an_endpoint_that_is_deleted_is_deregistered_and_no_other(scaling: Any, 
         serve(sagemaker, name)
         scaling.register_scalable_target(**target(name), MinCapacity=1, MaxCapacity=2)
     sagemaker.delete_endpoint(EndpointName="ending")
-    found = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
-    ids = {each["ResourceId"] for each in found}
+    scalable_targets = scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
+    ids = {scalable_target["ResourceId"] for scalable_target in scalable_targets}
     assert "endpoint/ending/variant/AllTraffic" not in ids
     assert "endpoint/ending-not/variant/AllTraffic" in ids
 
@@ -154,7 +168,7 @@ def test_a_policy_that_is_put_again_keeps_its_arn(scaling: Any, sagemaker: Any) 
             **target("tracked"),
             PolicyName="requests",
             PolicyType="TargetTrackingScaling",
-            TargetTrackingScalingPolicyConfiguration={**TRACKING, "TargetValue": value},
+            TargetTrackingScalingPolicyConfiguration={**TRACKING_POLICY, "TargetValue": value},
         )["PolicyARN"]
         for value in (70.0, 50.0)
     ]
@@ -166,5 +180,5 @@ def test_a_policy_that_is_put_again_keeps_its_arn(scaling: Any, sagemaker: Any) 
 def test_nothing_has_scaled_by_itself(scaling: Any, sagemaker: Any) -> None:
     serve(sagemaker, "still")
     scaling.register_scalable_target(**target("still"), MinCapacity=1, MaxCapacity=2)
-    of_it = {"ServiceNamespace": "sagemaker", "ResourceId": target("still")["ResourceId"]}
-    assert scaling.describe_scaling_activities(**of_it)["ScalingActivities"] == []
+    target_values = {"ServiceNamespace": "sagemaker", "ResourceId": target("still")["ResourceId"]}
+    assert scaling.describe_scaling_activities(**target_values)["ScalingActivities"] == []

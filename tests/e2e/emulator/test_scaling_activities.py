@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
-from tests.support.embedded_app.scaling import TRACKING, serve, target
+from tests.support.embedded_app.scaling import TRACKING_POLICY, serve, target
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.embedded_app.updates import variants_of
 from tests.support.endpoint_capacity import await_service
@@ -35,27 +35,32 @@ def settle(sagemaker: Any, host: RecordingHost, name: str) -> None:
 
 
 def set_instances(sagemaker: Any, name: str, count: int) -> None:
-    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
-    sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=wanted)
+    expected_values = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
+    sagemaker.update_endpoint_weights_and_capacities(
+        EndpointName=name, DesiredWeightsAndCapacities=expected_values
+    )
 
 
 def activities(scaling: Any, name: str) -> list[tuple[str, str, str]]:
     """Status, description and cause of each, the newest first."""
-    found = scaling.describe_scaling_activities(**target(name))["ScalingActivities"]
-    return [(each["StatusCode"], each["Description"], each["Cause"]) for each in found]
+    scaling_activities = scaling.describe_scaling_activities(**target(name))["ScalingActivities"]
+    return [
+        (scaling_activity["StatusCode"], scaling_activity["Description"], scaling_activity["Cause"])
+        for scaling_activity in scaling_activities
+    ]
 
 
-def scaled(sagemaker: Any, scaling: Any, name: str, **suspended: bool) -> None:
+def register_scaling(sagemaker: Any, scaling: Any, name: str, **is_suspended: bool) -> None:
     """Serve an endpoint with a scaling policy."""
     serve(sagemaker, name)
     scaling.register_scalable_target(
-        **target(name), MinCapacity=1, MaxCapacity=4, SuspendedState={**suspended}
+        **target(name), MinCapacity=1, MaxCapacity=4, SuspendedState={**is_suspended}
     )
     scaling.put_scaling_policy(
         **target(name),
         PolicyName="load",
         PolicyType="TargetTrackingScaling",
-        TargetTrackingScalingPolicyConfiguration=TRACKING,
+        TargetTrackingScalingPolicyConfiguration=TRACKING_POLICY,
     )
 
 
@@ -81,9 +86,9 @@ def test_what_changes_an_endpoint_in_progress_is_refused_in_sagemakers_words(
         lambda: sagemaker.delete_endpoint(EndpointName="busy"),
         lambda: set_instances(sagemaker, "busy", 4),
     ):
-        with pytest.raises(ClientError) as refused:
+        with pytest.raises(ClientError) as refusal:
             change()
-        error = refused.value.response["Error"]
+        error = refusal.value.response["Error"]
         assert error["Code"] == "ValidationException"
         assert error["Message"] == f'Cannot update in-progress endpoint "{arn}".'
     settle(sagemaker, slow, "busy")
@@ -93,7 +98,7 @@ def test_what_changes_an_endpoint_in_progress_is_refused_in_sagemakers_words(
 def test_an_alarm_begins_an_activity_that_ends_with_its_instances(
     aws: EmbeddedAws, sagemaker: Any, scaling: Any, slow: RecordingHost
 ) -> None:
-    scaled(sagemaker, scaling, "loaded")
+    register_scaling(sagemaker, scaling, "loaded")
     aws.scale("loaded", 9, region="us-east-1")
     assert counts(sagemaker, "loaded") == ("Updating", 1, 4)
     [(status, description, cause)] = activities(scaling, "loaded")
@@ -107,7 +112,7 @@ def test_an_alarm_begins_an_activity_that_ends_with_its_instances(
 def test_a_suspended_target_begins_no_activity_and_finishes_the_one_in_progress(
     aws: EmbeddedAws, sagemaker: Any, scaling: Any, slow: RecordingHost
 ) -> None:
-    scaled(sagemaker, scaling, "suspended")
+    register_scaling(sagemaker, scaling, "suspended")
     aws.scale("suspended", 2, region="us-east-1")
     scaling.register_scalable_target(
         **target("suspended"),
@@ -124,13 +129,13 @@ def test_a_suspended_target_begins_no_activity_and_finishes_the_one_in_progress(
 def test_an_activity_that_meets_an_update_fails(
     aws: EmbeddedAws, sagemaker: Any, scaling: Any, slow: RecordingHost
 ) -> None:
-    scaled(sagemaker, scaling, "met")
+    register_scaling(sagemaker, scaling, "met")
     set_instances(sagemaker, "met", 2)
     aws.scale("met", 4, region="us-east-1")
-    found = scaling.describe_scaling_activities(**target("met"))["ScalingActivities"]
-    assert [each["StatusCode"] for each in found] == ["Failed"]
+    scaling_activities = scaling.describe_scaling_activities(**target("met"))["ScalingActivities"]
+    assert [scaling_activity["StatusCode"] for scaling_activity in scaling_activities] == ["Failed"]
     reason = "Failed to set desired instance count to 4. Reason: Cannot update in-progress endpoint"
-    assert found[0]["StatusMessage"].startswith(reason)
+    assert scaling_activities[0]["StatusMessage"].startswith(reason)
     settle(sagemaker, slow, "met")
 
 
@@ -157,7 +162,7 @@ def test_cloudformation_repeats_no_refused_update_and_its_rollback_is_refused_to
     stacks.create("meets", endpoint("meets"))
     set_instances(sagemaker, "meets", 2)
     assert stacks.update("meets", endpoint("meets", image="new")) == "UPDATE_ROLLBACK_FAILED"
-    reasons = [reason for who, _, reason in stacks.events("meets") if who == "Endpoint" and reason]
+    reasons = [reason for text, _, reason in stacks.events("meets") if text == "Endpoint" and reason]
     assert len(reasons) == 2
     assert all(reason.startswith("Cannot update in-progress endpoint") for reason in reasons)
     settle(sagemaker, slow, "meets")
@@ -169,5 +174,5 @@ def test_a_stack_whose_endpoint_scales_is_not_deleted(
     stacks.create("stays", endpoint("stays"))
     set_instances(sagemaker, "stays", 2)
     stacks.api.delete_stack(StackName="stays")
-    assert stacks.settled("stays") == "DELETE_FAILED"
+    assert stacks.final_status("stays") == "DELETE_FAILED"
     settle(sagemaker, slow, "stays")

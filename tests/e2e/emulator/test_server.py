@@ -130,12 +130,12 @@ def test_an_endpoint_is_served_with_what_was_deployed(sagemaker: Any, host: Reco
     )
     assert (endpoint.container.image, endpoint.container.model_data_url) == ("triton:25.04", DATA)
     assert (endpoint.container.mode, endpoint.container.environment) == ("SingleModel", {"A": "1"})
-    described = sagemaker.describe_endpoint(EndpointName="served")
-    assert described["EndpointStatus"] == "InService"
-    assert described["ProductionVariants"][0]["CurrentInstanceCount"] == 3
-    assert described["ProductionVariants"][0]["DesiredInstanceCount"] == 3
+    described_endpoint = sagemaker.describe_endpoint(EndpointName="served")
+    assert described_endpoint["EndpointStatus"] == "InService"
+    assert described_endpoint["ProductionVariants"][0]["CurrentInstanceCount"] == 3
+    assert described_endpoint["ProductionVariants"][0]["DesiredInstanceCount"] == 3
     sagemaker.delete_endpoint(EndpointName="served")
-    assert host.removed[-1] == "served"
+    assert host.removals[-1] == "served"
     with pytest.raises(ClientError, match="Could not find endpoint"):
         sagemaker.describe_endpoint(EndpointName="served")
 
@@ -147,9 +147,9 @@ def test_an_endpoint_that_cannot_be_served_is_failed_with_the_reason(
     create_config(sagemaker, "failing", model="failing")
     host.failure = "the container stopped: no config.pbtxt"
     sagemaker.create_endpoint(EndpointName="failing", EndpointConfigName="failing")
-    described = sagemaker.describe_endpoint(EndpointName="failing")
-    assert described["EndpointStatus"] == "Failed"
-    assert described["FailureReason"] == "the container stopped: no config.pbtxt"
+    endpoint = sagemaker.describe_endpoint(EndpointName="failing")
+    assert endpoint["EndpointStatus"] == "Failed"
+    assert endpoint["FailureReason"] == "the container stopped: no config.pbtxt"
 
 
 def test_a_defect_of_the_host_fails_the_endpoint_which_can_then_be_deleted(
@@ -159,8 +159,8 @@ def test_a_defect_of_the_host_fails_the_endpoint_which_can_then_be_deleted(
     create_config(sagemaker, "defective", model="defective")
     host.failure = "defect"
     sagemaker.create_endpoint(EndpointName="defective", EndpointConfigName="defective")
-    described = sagemaker.describe_endpoint(EndpointName="defective")
-    assert (described["EndpointStatus"], "no space left" in described["FailureReason"]) == ("Failed", True)
+    endpoint = sagemaker.describe_endpoint(EndpointName="defective")
+    assert (endpoint["EndpointStatus"], "no space left" in endpoint["FailureReason"]) == ("Failed", True)
     sagemaker.delete_endpoint(EndpointName="defective")
 
 
@@ -173,13 +173,16 @@ def test_an_update_that_fails_keeps_the_old_configuration_in_service(
     sagemaker.create_endpoint(EndpointName="kept", EndpointConfigName="kept-1")
     host.failure = "out of memory"
     sagemaker.update_endpoint(EndpointName="kept", EndpointConfigName="kept-2")
-    described = sagemaker.describe_endpoint(EndpointName="kept")
-    assert (described["EndpointStatus"], described["EndpointConfigName"]) == ("InService", "kept-1")
-    assert described["FailureReason"] == "out of memory"
+    endpoint = sagemaker.describe_endpoint(EndpointName="kept")
+    assert (endpoint["EndpointStatus"], endpoint["EndpointConfigName"]) == ("InService", "kept-1")
+    assert endpoint["FailureReason"] == "out of memory"
     host.failure = ""
     sagemaker.update_endpoint(EndpointName="kept", EndpointConfigName="kept-2")
-    described = sagemaker.describe_endpoint(EndpointName="kept")
-    assert (described["EndpointConfigName"], described.get("FailureReason")) == ("kept-2", None)
+    described_endpoint = sagemaker.describe_endpoint(EndpointName="kept")
+    assert (described_endpoint["EndpointConfigName"], described_endpoint.get("FailureReason")) == (
+        "kept-2",
+        None,
+    )
 
 
 def test_an_update_may_retain_what_scaling_made_of_the_counts(sagemaker: Any) -> None:
@@ -270,9 +273,7 @@ def test_an_api_that_moto_lacks_is_refused_by_its_name(aws: EmbeddedAws) -> None
 def test_nothing_listens_on_other_than_loopback(aws: EmbeddedAws) -> None:
     assert aws.url.startswith("http://localhost:")
     port = int(aws.url.rsplit(":", 1)[1])
-    listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    words = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     assert [
-        address
-        for address in listening
-        if address.endswith(f":{port:04X}") and address != f"0100007F:{port:04X}"
+        address for address in words if address.endswith(f":{port:04X}") and address != f"0100007F:{port:04X}"
     ] == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -19,8 +18,8 @@ from botocore.exceptions import ClientError
 
 from fleet_emulator import signatures
 from fleet_emulator.server import EmbeddedAws
-from tests.support.embedded_gateway import ask, running_gateway
-from tests.support.embedded_keys import KEYS, signed
+from tests.support.embedded_gateway import ask
+from tests.support.embedded_keys import KEYS, sign_request
 from tests.support.jumped_clock import JUMPS, client_clock, jump, later
 from triton_fleet.awsapi.emulator import Keys, local_session
 
@@ -31,23 +30,19 @@ BUILD: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_gateway() as aws:
-        yield aws
-
-
-def refusal(aws: EmbeddedAws, service: str, operation: str, keys: Keys, **parameters: Any) -> tuple[int, str]:
+def refusal(
+    gateway: EmbeddedAws, service: str, operation: str, keys: Keys, **parameters: Any
+) -> tuple[int, str]:
     """The status and the error's code that a client of boto3 sees."""
     config = Config(retries={"total_max_attempts": 1}, proxies={})
     make: Any = local_session("us-east-1", keys).client
-    with pytest.raises(ClientError) as raised:
-        getattr(make(service, endpoint_url=aws.url, config=config), operation)(**parameters)
-    answer = raised.value.response
+    with pytest.raises(ClientError) as error_info:
+        getattr(make(service, endpoint_url=gateway.url, config=config), operation)(**parameters)
+    answer = error_info.value.response
     return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
 
 
-EXPIRED = (
+EXPIRED_MESSAGE = (
     r"Signature expired: (\d{8}T\d{6}Z) is now earlier than \d{8}T\d{6}Z \(\d{8}T\d{6}Z - 15 min\.\)"
     r"|Signature not yet current: (\d{8}T\d{6}Z) is still later than \d{8}T\d{6}Z \(\d{8}T\d{6}Z \+ 15 min\.\)"
 )
@@ -71,10 +66,10 @@ WRONG = Keys(KEYS.access_key_id, "of-somebody-else")
     ],
 )
 def test_keys_of_an_earlier_up_and_a_wrong_secret_are_refused_as_aws_refuses_them(
-    aws: EmbeddedAws, service: str, operation: str, parameters: dict[str, Any], stale: str, wrong: str
+    gateway: EmbeddedAws, service: str, operation: str, parameters: dict[str, Any], stale: str, wrong: str
 ) -> None:
-    assert refusal(aws, service, operation, STALE, **parameters) == (403, stale)
-    assert refusal(aws, service, operation, WRONG, **parameters) == (403, wrong)
+    assert refusal(gateway, service, operation, STALE, **parameters) == (403, stale)
+    assert refusal(gateway, service, operation, WRONG, **parameters) == (403, wrong)
 
 
 @pytest.mark.parametrize(
@@ -91,97 +86,103 @@ def test_keys_of_an_earlier_up_and_a_wrong_secret_are_refused_as_aws_refuses_the
         ("GET", "/static/any"),
     ],
 )
-def test_no_route_answers_what_is_not_signed(aws: EmbeddedAws, method: str, path: str) -> None:
-    status, said = ask(aws, method, path, {})
+def test_no_route_answers_what_is_not_signed(gateway: EmbeddedAws, method: str, path: str) -> None:
+    status, text = ask(gateway, method, path, {})
     assert status == 403
-    assert "MissingAuthenticationToken" in said
+    assert "MissingAuthenticationToken" in text
 
 
-def test_a_key_without_its_signature_and_a_changed_body_are_refused(aws: EmbeddedAws) -> None:
-    url, named = f"{aws.url}/endpoints/any/invocations", f"Credential={KEYS.access_key_id}/2026/us-east-1"
+def test_a_key_without_its_signature_and_a_changed_body_are_refused(gateway: EmbeddedAws) -> None:
+    url, named_text = (
+        f"{gateway.url}/endpoints/any/invocations",
+        f"Credential={KEYS.access_key_id}/2026/us-east-1",
+    )
     path = urlsplit(url).path
-    unsigned = {"Authorization": f"AWS4-HMAC-SHA256 {named}/sagemaker/aws4_request"}
-    assert ask(aws, "POST", path, unsigned)[0] == 403
-    headers = signed("POST", url, {}, service="sagemaker", body="{}")
-    assert ask(aws, "POST", path, headers, "{}")[0] == 200
-    assert ask(aws, "POST", path, headers, "[]")[0] == 403
-    assert ask(aws, "POST", f"{path}?a=b", headers, "{}")[0] == 403
+    bare_headers = {"Authorization": f"AWS4-HMAC-SHA256 {named_text}/sagemaker/aws4_request"}
+    assert ask(gateway, "POST", path, bare_headers)[0] == 403
+    headers = sign_request("POST", url, {}, service="sagemaker", body="{}")
+    assert ask(gateway, "POST", path, headers, "{}")[0] == 200
+    assert ask(gateway, "POST", path, headers, "[]")[0] == 403
+    assert ask(gateway, "POST", f"{path}?a=b", headers, "{}")[0] == 403
 
 
 CONTENT = "AAAA"
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["one length", "chunks"])
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["one length", "chunks"])
 def test_a_body_that_is_not_the_one_whose_digest_was_signed_is_refused_as_s3_refuses_it(
-    aws: EmbeddedAws, chunked: bool
+    gateway: EmbeddedAws, is_chunked: bool
 ) -> None:
-    url = f"{aws.url}/digests/key"
-    local_session("us-east-1", KEYS).client("s3", endpoint_url=aws.url).create_bucket(Bucket="digests")
+    url = f"{gateway.url}/digests/key"
+    local_session("us-east-1", KEYS).client("s3", endpoint_url=gateway.url).create_bucket(Bucket="digests")
     digest = {"X-Amz-Content-Sha256": sha256(CONTENT.encode()).hexdigest()}
-    headers = signed("PUT", url, digest, service="s3", body=CONTENT)
-    assert ask(aws, "PUT", urlsplit(url).path, headers, body(CONTENT, chunked))[0] == 200
-    status, said = ask(aws, "PUT", urlsplit(url).path, headers, body("BBBB", chunked))
-    assert (status, "<Code>XAmzContentSHA256Mismatch</Code>" in said) == (400, True)
-    assert ask(aws, "GET", urlsplit(url).path, signed("GET", url, {}, service="s3"))[1] == CONTENT
+    headers = sign_request("PUT", url, digest, service="s3", body=CONTENT)
+    assert ask(gateway, "PUT", urlsplit(url).path, headers, body(CONTENT, is_chunked))[0] == 200
+    status, text = ask(gateway, "PUT", urlsplit(url).path, headers, body("BBBB", is_chunked))
+    assert (status, "<Code>XAmzContentSHA256Mismatch</Code>" in text) == (400, True)
+    assert ask(gateway, "GET", urlsplit(url).path, sign_request("GET", url, {}, service="s3"))[1] == CONTENT
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["one length", "chunks"])
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["one length", "chunks"])
 def test_a_digest_in_a_header_does_not_stand_for_another_body_of_another_service(
-    aws: EmbeddedAws, chunked: bool
+    gateway: EmbeddedAws, is_chunked: bool
 ) -> None:
-    form, other = (f"Action={action}&Version=2010-05-08" for action in ("ListRoles", "ListUsers"))
-    named = {
+    form, other_text = (f"Action={action}&Version=2010-05-08" for action in ("ListRoles", "ListUsers"))
+    named_values = {
         "Content-Type": "application/x-www-form-urlencoded",
         "X-Amz-Content-Sha256": sha256(form.encode()).hexdigest(),
     }
-    headers = signed("POST", f"{aws.url}/", named, service="iam", body=form)
-    assert "<ListRolesResult>" in ask(aws, "POST", "/", headers, body(form, chunked))[1]
-    status, said = ask(aws, "POST", "/", headers, body(other, chunked))
-    assert (status, "<Code>SignatureDoesNotMatch</Code>" in said) == (403, True)
+    headers = sign_request("POST", f"{gateway.url}/", named_values, service="iam", body=form)
+    assert "<ListRolesResult>" in ask(gateway, "POST", "/", headers, body(form, is_chunked))[1]
+    status, text = ask(gateway, "POST", "/", headers, body(other_text, is_chunked))
+    assert (status, "<Code>SignatureDoesNotMatch</Code>" in text) == (403, True)
 
 
 @pytest.mark.parametrize(
-    ("payload", "sent"),
+    ("payload", "sent_text"),
     [("UNSIGNED-PAYLOAD", CONTENT), ("STREAMING-UNSIGNED-PAYLOAD-TRAILER", f"4\r\n{CONTENT}\r\n0\r\n\r\n")],
 )
-def test_a_body_that_is_not_signed_may_be_any(aws: EmbeddedAws, payload: str, sent: str) -> None:
-    s3, url = local_session("us-east-1", KEYS).client("s3", endpoint_url=aws.url), f"{aws.url}/unsigned/key"
+def test_a_body_that_is_not_signed_may_be_any(gateway: EmbeddedAws, payload: str, sent_text: str) -> None:
+    s3, url = (
+        local_session("us-east-1", KEYS).client("s3", endpoint_url=gateway.url),
+        f"{gateway.url}/unsigned/key",
+    )
     s3.create_bucket(Bucket="unsigned")
-    named = {"X-Amz-Content-Sha256": payload, "X-Amz-Decoded-Content-Length": str(len(CONTENT))}
-    named |= {"Content-Encoding": "aws-chunked"} if sent != CONTENT else {}
-    headers = signed("PUT", url, named, service="s3", body=CONTENT)
-    assert ask(aws, "PUT", urlsplit(url).path, headers, sent)[0] == 200
+    named_values = {"X-Amz-Content-Sha256": payload, "X-Amz-Decoded-Content-Length": str(len(CONTENT))}
+    named_values |= {"Content-Encoding": "aws-chunked"} if sent_text != CONTENT else {}
+    headers = sign_request("PUT", url, named_values, service="s3", body=CONTENT)
+    assert ask(gateway, "PUT", urlsplit(url).path, headers, sent_text)[0] == 200
     assert s3.get_object(Bucket="unsigned", Key="key")["Body"].read() == CONTENT.encode()
 
 
-def test_a_digest_that_is_none_is_refused(aws: EmbeddedAws) -> None:
-    url = f"{aws.url}/digests/key"
-    headers = signed("PUT", url, {"X-Amz-Content-Sha256": "AAAA"}, service="s3", body=CONTENT)
-    assert ask(aws, "PUT", urlsplit(url).path, headers, CONTENT)[0] == 400
+def test_a_digest_that_is_none_is_refused(gateway: EmbeddedAws) -> None:
+    url = f"{gateway.url}/digests/key"
+    headers = sign_request("PUT", url, {"X-Amz-Content-Sha256": "AAAA"}, service="s3", body=CONTENT)
+    assert ask(gateway, "PUT", urlsplit(url).path, headers, CONTENT)[0] == 400
 
 
-def body(text: str, chunked: bool) -> Any:
+def body(text: str, is_chunked: bool) -> Any:
     """A body of known length, or one that is sent in chunks."""
-    return iter([text.encode()]) if chunked else text
+    return iter([text.encode()]) if is_chunked else text
 
 
-def test_a_url_that_was_signed_reads_that_object_alone_and_expires(aws: EmbeddedAws) -> None:
+def test_a_url_that_was_signed_reads_that_object_alone_and_expires(gateway: EmbeddedAws) -> None:
     s3 = local_session("us-east-1", KEYS).client(
-        "s3", endpoint_url=aws.url, config=Config(signature_version="s3v4", proxies={})
+        "s3", endpoint_url=gateway.url, config=Config(signature_version="s3v4", proxies={})
     )
     s3.create_bucket(Bucket="signed")
     s3.put_object(Bucket="signed", Key="a b+c", Body=b"content")
 
-    def presigned(seconds: int) -> str:
+    def presigned_url(seconds: int) -> str:
         parameters = {"Bucket": "signed", "Key": "a b+c"}
         place = urlsplit(s3.generate_presigned_url("get_object", Params=parameters, ExpiresIn=seconds))
         return f"{place.path}?{place.query}"
 
-    assert ask(aws, "GET", presigned(60), {}) == (200, "content")
-    assert ask(aws, "GET", presigned(60).replace("/signed/", "/other/"), {})[0] == 403
-    assert ask(aws, "DELETE", presigned(60), {})[0] == 403
-    status, said = ask(aws, "GET", presigned(-1), {})
-    assert (status, "Request has expired" in said) == (403, True)
+    assert ask(gateway, "GET", presigned_url(60), {}) == (200, "content")
+    assert ask(gateway, "GET", presigned_url(60).replace("/signed/", "/other/"), {})[0] == 403
+    assert ask(gateway, "DELETE", presigned_url(60), {})[0] == 403
+    status, text = ask(gateway, "GET", presigned_url(-1), {})
+    assert (status, "Request has expired" in text) == (403, True)
 
 
 @pytest.mark.parametrize("minutes", [-16, 16])
@@ -194,12 +195,12 @@ def test_a_url_that_was_signed_reads_that_object_alone_and_expires(aws: Embedded
             "RequestTimeTooSkewed",
             "The difference between the request time and the current time is too large.",
         ),
-        ("iam", "list_roles", "SignatureDoesNotMatch", EXPIRED),
-        ("codebuild", "list_projects", "InvalidSignatureException", EXPIRED),
+        ("iam", "list_roles", "SignatureDoesNotMatch", EXPIRED_MESSAGE),
+        ("codebuild", "list_projects", "InvalidSignatureException", EXPIRED_MESSAGE),
     ],
 )
 def test_a_signature_ends_after_15_minutes_and_is_refused_as_aws_refuses_it(
-    aws: EmbeddedAws,
+    gateway: EmbeddedAws,
     monkeypatch: pytest.MonkeyPatch,
     service: str,
     operation: str,
@@ -210,68 +211,71 @@ def test_a_signature_ends_after_15_minutes_and_is_refused_as_aws_refuses_it(
     client_clock(monkeypatch, timedelta(minutes=minutes))
     config = Config(retries={"total_max_attempts": 1}, proxies={})
     make: Any = local_session("us-east-1", KEYS).client
-    with pytest.raises(ClientError) as raised:
-        getattr(make(service, endpoint_url=aws.url, config=config), operation)()
-    error = raised.value.response
+    with pytest.raises(ClientError) as error_info:
+        getattr(make(service, endpoint_url=gateway.url, config=config), operation)()
+    error = error_info.value.response
     assert error["ResponseMetadata"]["HTTPStatusCode"] == 403
     assert error["Error"]["Code"] == code
     assert re.fullmatch(message, error["Error"]["Message"])
     client_clock(monkeypatch, timedelta(minutes=minutes // 8 * 7))
-    getattr(make(service, endpoint_url=aws.url, config=config), operation)()
+    getattr(make(service, endpoint_url=gateway.url, config=config), operation)()
 
 
-def test_a_program_that_compares_the_clocks_of_an_answer_corrects_its_own(aws: EmbeddedAws) -> None:
+def test_a_program_that_compares_the_clocks_of_an_answer_corrects_its_own(gateway: EmbeddedAws) -> None:
     """As the AWS SDK for JavaScript does, with which the CDK CLI asks."""
-    url = f"{aws.url}/"
-    ask_s3 = partial(ask, aws, "GET", "/")
-    headers = signed("GET", url, {}, service="s3", at=datetime.now(UTC) - timedelta(hours=1))
-    place = urlsplit(aws.url)
+    url = f"{gateway.url}/"
+    ask_s3 = partial(ask, gateway, "GET", "/")
+    headers = sign_request("GET", url, {}, service="s3", at=datetime.now(UTC) - timedelta(hours=1))
+    place = urlsplit(gateway.url)
     connection = HTTPConnection(place.hostname or "", place.port, timeout=10)
     connection.request("GET", "/", headers=headers)
     answer = connection.getresponse()
     date = parsedate_to_datetime(answer.headers["Date"])
     connection.close()
     assert answer.status == 403
-    assert ask_s3(signed("GET", url, {}, service="s3", at=date))[0] == 200
+    assert ask_s3(sign_request("GET", url, {}, service="s3", at=date))[0] == 200
 
 
 def test_an_hour_after_it_was_signed_a_captured_request_is_refused(
-    aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
+    gateway: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = f"{aws.url}/endpoints/any/invocations"
-    headers = signed("POST", url, {}, service="sagemaker", body="{}")
+    url = f"{gateway.url}/endpoints/any/invocations"
+    headers = sign_request("POST", url, {}, service="sagemaker", body="{}")
     later(monkeypatch, signatures, timedelta(hours=1))
-    status, said = ask(aws, "POST", urlsplit(url).path, headers, "{}")
-    assert (status, "Signature expired: " in said) == (403, True)
+    status, text = ask(gateway, "POST", urlsplit(url).path, headers, "{}")
+    assert (status, "Signature expired: " in text) == (403, True)
 
 
 @pytest.mark.parametrize("by", JUMPS)
 def test_a_clock_that_jumps_between_a_request_and_its_answer_locks_no_program_out(
-    aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch, by: timedelta
+    gateway: EmbeddedAws, monkeypatch: pytest.MonkeyPatch, by: timedelta
 ) -> None:
-    url = f"{aws.url}/endpoints/any/invocations"
+    url = f"{gateway.url}/endpoints/any/invocations"
     path = urlsplit(url).path
-    headers = signed("POST", url, {}, service="sagemaker", body="{}")
-    assert ask(aws, "POST", path, headers, "{}")[0] == 200
+    headers = sign_request("POST", url, {}, service="sagemaker", body="{}")
+    assert ask(gateway, "POST", path, headers, "{}")[0] == 200
     jump(monkeypatch, signatures, by)
-    assert ask(aws, "POST", path, headers, "{}")[0] == 200
+    assert ask(gateway, "POST", path, headers, "{}")[0] == 200
     client_clock(monkeypatch, by)
-    assert ask(aws, "POST", path, signed("POST", url, {}, service="sagemaker", body="{}"), "{}")[0] == 200
+    assert (
+        ask(gateway, "POST", path, sign_request("POST", url, {}, service="sagemaker", body="{}"), "{}")[0]
+        == 200
+    )
     later(monkeypatch, signatures, timedelta(minutes=16), wall=by)
-    assert ask(aws, "POST", path, headers, "{}")[0] == 403
+    assert ask(gateway, "POST", path, headers, "{}")[0] == 403
 
 
-def test_the_keys_of_a_role_that_was_assumed_count_with_their_session_token(aws: EmbeddedAws) -> None:
-    sts = local_session("us-east-1", KEYS).client("sts", endpoint_url=aws.url)
+def test_the_keys_of_a_role_that_was_assumed_count_with_their_session_token(gateway: EmbeddedAws) -> None:
+    sts = local_session("us-east-1", KEYS).client("sts", endpoint_url=gateway.url)
     role = "arn:aws:iam::123456789012:role/deploy"
-    given = sts.assume_role(RoleArn=role, RoleSessionName="cdk")["Credentials"]
+    given_credentials = sts.assume_role(RoleArn=role, RoleSessionName="cdk")["Credentials"]
 
     def caller(token: str | None) -> str:
-        session = boto3.Session(given["AccessKeyId"], given["SecretAccessKey"], token)
-        client = session.client("sts", region_name="us-east-1", endpoint_url=aws.url)
+        session = boto3.Session(given_credentials["AccessKeyId"], given_credentials["SecretAccessKey"], token)
+        client = session.client("sts", region_name="us-east-1", endpoint_url=gateway.url)
         return str(client.get_caller_identity()["Arn"])
 
-    assert caller(given["SessionToken"]).endswith(":assumed-role/deploy/cdk")
+    assert caller(given_credentials["SessionToken"]).endswith(":assumed-role/deploy/cdk")
     for token in (None, "another"):
         with pytest.raises(ClientError, match="InvalidClientTokenId"):
             caller(token)

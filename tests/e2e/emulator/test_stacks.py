@@ -24,19 +24,19 @@ def test_a_stack_is_in_progress_until_its_endpoint_answers(
     with pytest.raises(ClientError, match="is in CREATE_IN_PROGRESS state and can not be updated"):
         stacks.api.update_stack(StackName="slow", TemplateBody=json.dumps({"Resources": {"Topic": TOPIC}}))
     host.may_finish.set()
-    assert stacks.settled("slow") == "CREATE_COMPLETE"
+    assert stacks.final_status("slow") == "CREATE_COMPLETE"
 
 
 def test_every_resource_tells_what_becomes_of_it_in_the_order_of_need(
     stacks: Stacks, host: RecordingHost
 ) -> None:
     stacks.create("told", endpoint("told"))
-    assert [(who, status) for who, status, _ in stacks.events("told")] == [
+    assert [(text, status) for text, status, _ in stacks.events("told")] == [
         ("told", "REVIEW_IN_PROGRESS"),
         ("told", "CREATE_IN_PROGRESS"),
         *(
-            (who, status)
-            for who in ("Model", "Config", "Endpoint")
+            (text, status)
+            for text in ("Model", "Config", "Endpoint")
             for status in ("CREATE_IN_PROGRESS", "CREATE_COMPLETE")
         ),
         ("told", "CREATE_COMPLETE"),
@@ -81,14 +81,16 @@ def test_the_inline_policies_of_a_role_have_10240_characters_at_most(stacks: Sta
         properties = {"PolicyName": name, "PolicyDocument": document, "Roles": [{"Ref": "Role"}]}
         return {"Type": "AWS::IAM::Policy", "Properties": properties}
 
-    one, other = policy("one", 5000), policy("other", 4900)
-    assert stacks.create("long", {"Role": role, "One": one, "Other": other}) == "CREATE_COMPLETE"
-    more = {"Role": role, "One": policy("one", 5400), "Other": other}
+    first_policy, other_policy = policy("one", 5000), policy("other", 4900)
+    assert (
+        stacks.create("long", {"Role": role, "One": first_policy, "Other": other_policy}) == "CREATE_COMPLETE"
+    )
+    more = {"Role": role, "One": policy("one", 5400), "Other": other_policy}
     assert stacks.update("long", more) == "UPDATE_ROLLBACK_COMPLETE"
-    (said,) = [
+    (said_reason,) = [
         reason for id, status, reason in stacks.events("long") if (id, status) == ("One", "UPDATE_FAILED")
     ]
-    assert "Maximum policy size of 10240 bytes exceeded for role" in said
+    assert "Maximum policy size of 10240 bytes exceeded for role" in said_reason
     # What is left out counts until the clean-up.
     assert stacks.update("long", {"Role": role, "One": policy("one", 5400)}) == "UPDATE_ROLLBACK_COMPLETE"
 
@@ -97,15 +99,15 @@ def test_a_change_of_the_model_replaces_it_and_updates_the_endpoint_where_it_is(
     stacks: Stacks, host: RecordingHost
 ) -> None:
     stacks.create("changing", endpoint("changing"))
-    before, removed = stacks.physical_ids("changing"), list(host.removed)
+    before, removed_endpoints = stacks.physical_ids("changing"), list(host.removals)
     assert stacks.update("changing", endpoint("changing", image="triton:25.05")) == "UPDATE_COMPLETE"
     after = stacks.physical_ids("changing")
     assert after["Endpoint"] == before["Endpoint"]
     assert after["Model"] != before["Model"]
     assert after["Config"] != before["Config"]
     assert host.served[-1].container.image == "triton:25.05"
-    assert host.removed == removed
-    assert [who for who, status, _ in stacks.events("changing") if status == "DELETE_COMPLETE"] == [
+    assert host.removals == removed_endpoints
+    assert [text for text, status, _ in stacks.events("changing") if status == "DELETE_COMPLETE"] == [
         "Config",
         "Model",
     ]
@@ -115,12 +117,12 @@ def test_a_bucket_with_objects_is_not_deleted_with_its_stack(aws: EmbeddedAws, s
     stacks.create("full", {"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "full"}}})
     client(aws, "s3").put_object(Bucket="full", Key="x", Body=b"")
     stacks.api.delete_stack(StackName="full")
-    assert stacks.settled("full") == "DELETE_FAILED"
+    assert stacks.final_status("full") == "DELETE_FAILED"
     assert ("Bucket", "DELETE_FAILED", "The bucket you tried to delete is not empty") in stacks.events("full")
     client(aws, "s3").delete_object(Bucket="full", Key="x")
     stacks.api.delete_stack(StackName="full")
     with pytest.raises(ClientError, match="Stack with id full does not exist"):
-        stacks.settled("full")
+        stacks.final_status("full")
 
 
 def test_what_is_to_be_retained_stays(aws: EmbeddedAws, stacks: Stacks) -> None:
@@ -128,7 +130,7 @@ def test_what_is_to_be_retained_stays(aws: EmbeddedAws, stacks: Stacks) -> None:
     stacks.create("retaining", {"Bucket": bucket})
     stack_id = stacks.api.describe_stacks(StackName="retaining")["Stacks"][0]["StackId"]
     stacks.api.delete_stack(StackName="retaining")
-    assert stacks.settled(stack_id) == "DELETE_COMPLETE"
+    assert stacks.final_status(stack_id) == "DELETE_COMPLETE"
     assert ("Bucket", "DELETE_SKIPPED", "") in stacks.events(stack_id)
     assert "stays" in [bucket["Name"] for bucket in client(aws, "s3").list_buckets()["Buckets"]]
 
@@ -182,8 +184,8 @@ def test_ref_and_getatt_give_what_cloudformation_documents(
     assert values["Model"].startswith("Model-")
     assert values["ModelRef"] == f"{arn}:model/{values['Model'].lower()}"
     assert values["ConfigRef"] == f"{arn}:endpoint-config/{values['Config'].lower()}"
-    found = client(aws, "sagemaker").describe_model(ModelName=values["Model"].lower())
-    assert (found["ModelName"], found["ModelArn"]) == (values["Model"], values["ModelRef"])
+    model = client(aws, "sagemaker").describe_model(ModelName=values["Model"].lower())
+    assert (model["ModelName"], model["ModelArn"]) == (values["Model"], values["ModelRef"])
     assert (
         values["TargetRef"]
         == "endpoint/refs/variant/AllTraffic|sagemaker:variant:DesiredInstanceCount|sagemaker"
@@ -219,12 +221,12 @@ def test_an_unknown_type_is_skipped_by_name_and_its_references_still_resolve(
         },
     }
     assert stacks.create("skipping", resources) == "CREATE_COMPLETE"
-    told = (
+    texts = (
         "Budget",
         "CREATE_COMPLETE",
         "Skipped by the embedded AWS, which does not host AWS::Budgets::Budget",
     )
-    assert told in stacks.events("skipping")
+    assert texts in stacks.events("skipping")
     assert {"AWS::Budgets::Budget Budget (skipping)", "Custom::Thing Thing (skipping)"} <= set(
         aws.skipped_resources
     )

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.embedded_app.clients import client
-from tests.support.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_app.stacks import Stacks
 
 if TYPE_CHECKING:
     from fleet_emulator.server import EmbeddedAws
 
 STATEMENT = {"Effect": "Allow", "Principal": {"Service": "cloudwatch.amazonaws.com"}, "Action": "sns:Publish"}
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with embedded_aws() as (aws, _):
-        yield aws
-
-
-@pytest.fixture
-def stacks(aws: EmbeddedAws) -> Stacks:
-    return Stacks(aws)
 
 
 @pytest.fixture
@@ -71,8 +59,8 @@ def alarm(*metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def subscribers(sns: Any, arn: str) -> list[str]:
-    found = sns.list_subscriptions_by_topic(TopicArn=arn)["Subscriptions"]
-    return [each["Endpoint"] for each in found]
+    subscriptions = sns.list_subscriptions_by_topic(TopicArn=arn)["Subscriptions"]
+    return [subscription["Endpoint"] for subscription in subscriptions]
 
 
 def senders(sns: Any, arn: str) -> list[Any]:
@@ -86,8 +74,8 @@ def test_a_topic_keeps_its_subscribers_and_its_arn_when_it_changes(stacks: Stack
     assert subscribers(sns, arn) == ["a@example.com", "b@example.com"]
     assert senders(sns, arn) == [{"Service": "cloudwatch.amazonaws.com"}]
 
-    changed = topic("a@example.com", "c@example.com", display_name="second")
-    assert stacks.update("changed", changed) == "UPDATE_COMPLETE"
+    changed_topic = topic("a@example.com", "c@example.com", display_name="second")
+    assert stacks.update("changed", changed_topic) == "UPDATE_COMPLETE"
     assert stacks.physical_ids("changed")["Topic"] == arn
     assert sns.get_topic_attributes(TopicArn=arn)["Attributes"]["DisplayName"] == "second"
     assert subscribers(sns, arn) == ["a@example.com", "c@example.com"]
@@ -98,7 +86,7 @@ def test_a_topic_keeps_its_subscribers_and_its_arn_when_it_changes(stacks: Stack
     assert senders(sns, arn) == [{"AWS": "*"}]
 
     stacks.api.delete_stack(StackName="changed")
-    assert arn not in {each["TopicArn"] for each in sns.list_topics()["Topics"]}
+    assert arn not in {entry["TopicArn"] for entry in sns.list_topics()["Topics"]}
 
 
 def test_alarms_of_metric_math_and_of_queries_name_the_topic_of_a_parameter(
@@ -107,20 +95,25 @@ def test_alarms_of_metric_math_and_of_queries_name_the_topic_of_a_parameter(
     stacks.create("topics", topic())
     arn = stacks.physical_ids("topics")["Topic"]
     metric = {"Namespace": "AWS/SageMaker", "MetricName": "Invocations"}
-    gated = alarm(
+    gated_alarm = alarm(
         {"Id": "gated", "Expression": "IF(calls >= 20, calls)", "ReturnData": True},
         {"Id": "calls", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Sum"}, "ReturnData": False},
     )
     query = 'SELECT MAX(nv_inference_pending_request_count) FROM "TritonFleet/sentences"'
-    queried = alarm({"Id": "queried", "Expression": query, "Period": 60, "ReturnData": True})
-    assert stacks.create("alarms", {"Gated": gated, "Queried": queried}) == "CREATE_COMPLETE"
+    queried_alarm = alarm({"Id": "queried", "Expression": query, "Period": 60, "ReturnData": True})
+    assert stacks.create("alarms", {"Gated": gated_alarm, "Queried": queried_alarm}) == "CREATE_COMPLETE"
 
-    described = client(aws, "cloudwatch").describe_alarms()["MetricAlarms"]
-    found = {each["Metrics"][0]["Expression"]: each for each in described}
-    assert set(found) == {"IF(calls >= 20, calls)", query}
-    for each in found.values():
-        assert each["AlarmActions"] == each["OKActions"] == [arn]
-        assert (each["EvaluationPeriods"], each["DatapointsToAlarm"]) == (5, 3)
-    assert [each["ReturnData"] for each in found["IF(calls >= 20, calls)"]["Metrics"]] == [True, False]
-    assert found[query]["Metrics"][0]["Period"] == 60
+    metric_alarms = client(aws, "cloudwatch").describe_alarms()["MetricAlarms"]
+    actual_metric_alarms = {
+        metric_alarm["Metrics"][0]["Expression"]: metric_alarm for metric_alarm in metric_alarms
+    }
+    assert set(actual_metric_alarms) == {"IF(calls >= 20, calls)", query}
+    for entry in actual_metric_alarms.values():
+        assert entry["AlarmActions"] == entry["OKActions"] == [arn]
+        assert (entry["EvaluationPeriods"], entry["DatapointsToAlarm"]) == (5, 3)
+    assert [metric["ReturnData"] for metric in actual_metric_alarms["IF(calls >= 20, calls)"]["Metrics"]] == [
+        True,
+        False,
+    ]
+    assert actual_metric_alarms[query]["Metrics"][0]["Period"] == 60
     assert all("Skipped" not in reason for _, _, reason in stacks.events("alarms"))

@@ -33,15 +33,15 @@ def test_a_registered_variant_can_neither_change_its_instance_type_nor_go(
     target = register(scaling, "moving")
     served = len(host.served)
     for config in ("moving-type", "moving-gone"):
-        with pytest.raises(ClientError) as refused:
+        with pytest.raises(ClientError) as refusal:
             sagemaker.update_endpoint(EndpointName="moving", EndpointConfigName=config)
-        assert refused.value.response["Error"] == {
+        assert refusal.value.response["Error"] == {
             "Code": "ValidationException",
             "Message": 'The variant(s) "[AllTraffic]" must be deregistered as scalable target(s) with AWS '
             "Application Auto Scaling before they can be removed or have their instance type updated.",
         }
-    described = sagemaker.describe_endpoint(EndpointName="moving")
-    assert (described["EndpointConfigName"], described["EndpointStatus"]) == ("moving-1", "InService")
+    endpoint = sagemaker.describe_endpoint(EndpointName="moving")
+    assert (endpoint["EndpointConfigName"], endpoint["EndpointStatus"]) == ("moving-1", "InService")
     assert len(host.served) == served
     sagemaker.update_endpoint(EndpointName="moving", EndpointConfigName="moving-fine")
     scaling.deregister_scalable_target(**target)
@@ -65,10 +65,10 @@ def test_a_stack_cannot_change_the_instance_type_of_what_it_scales(
     resources = endpoint("typed")
     stacks.create("typed", resources)
     register(scaling, "typed")
-    moved = endpoint("typed")
-    moved["Config"]["Properties"]["ProductionVariants"][0]["InstanceType"] = "ml.g6.xlarge"
-    assert stacks.update("typed", moved) == "UPDATE_ROLLBACK_FAILED"
-    reasons = [reason for who, status, reason in stacks.events("typed") if status == "UPDATE_FAILED"]
+    moved_endpoint = endpoint("typed")
+    moved_endpoint["Config"]["Properties"]["ProductionVariants"][0]["InstanceType"] = "ml.g6.xlarge"
+    assert stacks.update("typed", moved_endpoint) == "UPDATE_ROLLBACK_FAILED"
+    reasons = [reason for text, status, reason in stacks.events("typed") if status == "UPDATE_FAILED"]
     assert "must be deregistered as scalable target(s)" in reasons[0]
     assert reasons[1:] == [CONFIGURATION_IN_USE]
 
@@ -90,19 +90,19 @@ def test_counts_and_weights_can_be_changed_on_their_own(sagemaker: Any) -> None:
     await_service(sagemaker, "live")
     variants = variants_of(sagemaker, "live")
     for variant, count, weight in (("AllTraffic", 3, 1.0), ("Silent", 1, 0.5)):
-        shown = variants[variant]
-        assert (shown["CurrentInstanceCount"], shown["DesiredInstanceCount"]) == (count, count)
-        assert (shown["CurrentWeight"], shown["DesiredWeight"]) == (weight, weight)
+        traffic = variants[variant]
+        assert (traffic["CurrentInstanceCount"], traffic["DesiredInstanceCount"]) == (count, count)
+        assert (traffic["CurrentWeight"], traffic["DesiredWeight"]) == (weight, weight)
     sagemaker.update_endpoint_weights_and_capacities(
         EndpointName="live", DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredWeight": 0}]
     )
     await_service(sagemaker, "live")
-    shown = variants_of(sagemaker, "live")["AllTraffic"]
-    assert (shown["CurrentInstanceCount"], shown["CurrentWeight"]) == (3, 0)
+    traffic = variants_of(sagemaker, "live")["AllTraffic"]
+    assert (traffic["CurrentInstanceCount"], traffic["CurrentWeight"]) == (3, 0)
 
 
 @pytest.mark.parametrize(
-    ("retain", "excluded", "count", "weight", "sampling"),
+    ("retain", "excluded_lines", "count", "weight", "sampling"),
     [
         (True, [], 3, 0, 20),
         (True, ["DesiredInstanceCount"], 2, 0, 20),
@@ -113,9 +113,9 @@ def test_counts_and_weights_can_be_changed_on_their_own(sagemaker: Any) -> None:
     ],
 )
 def test_an_update_retains_all_but_what_is_excluded(
-    sagemaker: Any, retain: bool, excluded: list[str], count: int, weight: float, sampling: int
+    sagemaker: Any, retain: bool, excluded_lines: list[str], count: int, weight: float, sampling: int
 ) -> None:
-    name = "-".join(["kept", str(retain), *excluded])
+    name = "-".join(["kept", str(retain), *excluded_lines])
     create_config(sagemaker, f"{name}-1", capture=CAPTURE)
     after = {"InitialInstanceCount": 2, "InitialVariantWeight": 5}
     fresh = {"VariantName": "New", "InitialInstanceCount": 4}
@@ -128,12 +128,12 @@ def test_an_update_retains_all_but_what_is_excluded(
         EndpointName=name,
         EndpointConfigName=f"{name}-2",
         RetainAllVariantProperties=retain,
-        ExcludeRetainedVariantProperties=[{"VariantPropertyType": kind} for kind in excluded],
+        ExcludeRetainedVariantProperties=[{"VariantPropertyType": kind} for kind in excluded_lines],
     )
     variants = variants_of(sagemaker, name)
-    shown = variants["AllTraffic"]
-    assert (shown["CurrentInstanceCount"], shown["DesiredInstanceCount"]) == (count, count)
-    assert (shown["CurrentWeight"], shown["DesiredWeight"]) == (weight, weight)
+    traffic = variants["AllTraffic"]
+    assert (traffic["CurrentInstanceCount"], traffic["DesiredInstanceCount"]) == (count, count)
+    assert (traffic["CurrentWeight"], traffic["DesiredWeight"]) == (weight, weight)
     assert (variants["New"]["CurrentInstanceCount"], variants["New"]["CurrentWeight"]) == (4, 1)
     capture = sagemaker.describe_endpoint(EndpointName=name)["DataCaptureConfig"]
     assert (capture["CurrentSamplingPercentage"], capture["CaptureStatus"]) == (sampling, "Started")
@@ -145,20 +145,20 @@ def test_what_can_be_excluded_is_known(sagemaker: Any) -> None:
     sagemaker.create_endpoint(EndpointName="excluding", EndpointConfigName="excluding-1")
     with pytest.raises(
         ClientError, match="Value 'Colour' at .* Member must satisfy enum value set"
-    ) as refused:
+    ) as refusal:
         sagemaker.update_endpoint(
             EndpointName="excluding",
             EndpointConfigName="excluding-2",
             ExcludeRetainedVariantProperties=[{"VariantPropertyType": "Colour"}],
         )
-    assert refused.value.response["Error"]["Code"] == "ValidationException"
+    assert refusal.value.response["Error"]["Code"] == "ValidationException"
     assert "DataCaptureConfig" not in sagemaker.describe_endpoint(EndpointName="excluding")
 
 
 def test_a_stack_retains_the_live_count_and_takes_a_new_capture(
     stacks: Stacks, sagemaker: Any, host: RecordingHost
 ) -> None:
-    def declared(image: str, sampling: int) -> dict[str, Any]:
+    def declared_shadow(image: str, sampling: int) -> dict[str, Any]:
         resources = endpoint("retaining-live", image=image)
         capture = {**CAPTURE, "InitialSamplingPercentage": sampling}
         resources["Config"]["Properties"]["DataCaptureConfig"] = capture
@@ -168,17 +168,17 @@ def test_a_stack_retains_the_live_count_and_takes_a_new_capture(
         }
         return resources
 
-    assert stacks.create("retaining-live", declared("one", 20)) == "CREATE_COMPLETE"
+    assert stacks.create("retaining-live", declared_shadow("one", 20)) == "CREATE_COMPLETE"
     assert variants_of(sagemaker, "retaining-live")["AllTraffic"]["CurrentInstanceCount"] == 1
     live = {"VariantName": "AllTraffic", "DesiredInstanceCount": 3}
     sagemaker.update_endpoint_weights_and_capacities(
         EndpointName="retaining-live", DesiredWeightsAndCapacities=[live]
     )
     await_service(sagemaker, "retaining-live")
-    assert stacks.update("retaining-live", declared("two", 80)) == "UPDATE_COMPLETE"
-    described = sagemaker.describe_endpoint(EndpointName="retaining-live")
-    assert described["ProductionVariants"][0]["DesiredInstanceCount"] == 3
-    assert described["DataCaptureConfig"]["CurrentSamplingPercentage"] == 80
+    assert stacks.update("retaining-live", declared_shadow("two", 80)) == "UPDATE_COMPLETE"
+    described_endpoint = sagemaker.describe_endpoint(EndpointName="retaining-live")
+    assert described_endpoint["ProductionVariants"][0]["DesiredInstanceCount"] == 3
+    assert described_endpoint["DataCaptureConfig"]["CurrentSamplingPercentage"] == 80
 
 
 # --- configurations in use
@@ -188,11 +188,11 @@ def test_an_update_with_the_configuration_that_runs_is_refused(sagemaker: Any, h
     create_config(sagemaker, "running-1")
     sagemaker.create_endpoint(EndpointName="running", EndpointConfigName="running-1")
     served = len(host.served)
-    with pytest.raises(ClientError) as refused:
+    with pytest.raises(ClientError) as refusal:
         sagemaker.update_endpoint(
             EndpointName="running", EndpointConfigName="running-1", RetainAllVariantProperties=True
         )
-    assert refused.value.response["Error"] == {"Code": "ValidationException", "Message": CONFIGURATION_IN_USE}
+    assert refusal.value.response["Error"] == {"Code": "ValidationException", "Message": CONFIGURATION_IN_USE}
     assert sagemaker.describe_endpoint(EndpointName="running")["EndpointStatus"] == "InService"
     assert len(host.served) == served
 
@@ -211,9 +211,9 @@ def test_a_configuration_in_use_cannot_be_deleted_and_the_one_before_can(sagemak
     for number in (1, 2):
         create_config(sagemaker, f"used-{number}")
     sagemaker.create_endpoint(EndpointName="used", EndpointConfigName="used-1")
-    with pytest.raises(ClientError, match="Cannot delete endpoint configuration .*endpoint/used") as refused:
+    with pytest.raises(ClientError, match="Cannot delete endpoint configuration .*endpoint/used") as refusal:
         sagemaker.delete_endpoint_config(EndpointConfigName="used-1")
-    assert refused.value.response["Error"]["Code"] == "ValidationException"
+    assert refusal.value.response["Error"]["Code"] == "ValidationException"
     sagemaker.update_endpoint(EndpointName="used", EndpointConfigName="used-2")
     sagemaker.delete_endpoint_config(EndpointConfigName="used-1")
     sagemaker.delete_endpoint(EndpointName="used")
@@ -235,19 +235,21 @@ def test_neither_side_of_an_update_in_progress_can_be_deleted(
     )
     update.start()
     try:
-        while (found := sagemaker.describe_endpoint(EndpointName="between"))["EndpointStatus"] != "Updating":
+        while (endpoint := sagemaker.describe_endpoint(EndpointName="between"))[
+            "EndpointStatus"
+        ] != "Updating":
             assert update.is_alive()
-        assert found["EndpointConfigName"] == "between-1"
-        assert found["PendingDeploymentSummary"] == {"EndpointConfigName": "between-2"}
+        assert endpoint["EndpointConfigName"] == "between-1"
+        assert endpoint["PendingDeploymentSummary"] == {"EndpointConfigName": "between-2"}
         for name in ("between-1", "between-2"):
             with pytest.raises(ClientError, match="Cannot delete endpoint configuration"):
                 sagemaker.delete_endpoint_config(EndpointConfigName=name)
     finally:
         host.may_finish.set()
         update.join()
-    found = sagemaker.describe_endpoint(EndpointName="between")
-    assert found["EndpointConfigName"] == "between-2"
-    assert "PendingDeploymentSummary" not in found
+    endpoint = sagemaker.describe_endpoint(EndpointName="between")
+    assert endpoint["EndpointConfigName"] == "between-2"
+    assert "PendingDeploymentSummary" not in endpoint
     sagemaker.delete_endpoint_config(EndpointConfigName="between-1")
 
 
@@ -261,6 +263,6 @@ def test_a_model_may_be_deleted_under_its_endpoint_but_not_be_served_again(
     sagemaker.create_endpoint(EndpointName="orphan", EndpointConfigName="orphan-1")
     sagemaker.delete_model(ModelName="orphan")
     sagemaker.update_endpoint(EndpointName="orphan", EndpointConfigName="orphan-2")
-    described = sagemaker.describe_endpoint(EndpointName="orphan")
-    assert (described["EndpointStatus"], described["EndpointConfigName"]) == ("InService", "orphan-1")
-    assert described["FailureReason"] == 'Could not find model "orphan".'
+    endpoint = sagemaker.describe_endpoint(EndpointName="orphan")
+    assert (endpoint["EndpointStatus"], endpoint["EndpointConfigName"]) == ("InService", "orphan-1")
+    assert endpoint["FailureReason"] == 'Could not find model "orphan".'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from botocore.exceptions import ClientError
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
-from tests.support.embedded_app.stacks import DATA, ROLE, Stacks, embedded_aws, endpoint
+from tests.support.embedded_app.stacks import DATA, ROLE, Stacks, endpoint
 from triton_fleet.aws.running_configuration import live_endpoint
 
 G6 = {"InstanceType": "ml.g6.xlarge", "Priority": 2}
@@ -20,23 +19,17 @@ ARN = "arn:aws:sagemaker:us-east-1:123456789012:model/absent"
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    with embedded_aws() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def sagemaker(running: tuple[EmbeddedAws, RecordingHost]) -> Any:
+def sagemaker(aws_and_host: tuple[EmbeddedAws, RecordingHost]) -> Any:
     """A client; the models `own` and `other` and the multi-model `shared` exist."""
-    found = client(running[0], "sagemaker")
+    actual_client = client(aws_and_host[0], "sagemaker")
     for name, container in (
         ("own", {"ModelDataUrl": DATA}),
         ("other", {"ModelDataUrl": DATA}),
         ("shared", {"ModelDataUrl": "s3://data/models/", "Mode": "MultiModel"}),
     ):
         primary = {"Image": f"triton:{name}", **container}
-        found.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=primary)
-    return found
+        actual_client.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=primary)
+    return actual_client
 
 
 def variant(**properties: Any) -> dict[str, Any]:
@@ -44,7 +37,7 @@ def variant(**properties: Any) -> dict[str, Any]:
     return {"VariantName": "AllTraffic", "ModelName": "own", "InitialInstanceCount": 1, **properties}
 
 
-def refused(sagemaker: Any, *variants: dict[str, Any], **config: Any) -> str:
+def refusal_message(sagemaker: Any, *variants: dict[str, Any], **config: Any) -> str:
     """In which words a configuration is refused."""
     with pytest.raises(ClientError) as refusal:
         sagemaker.create_endpoint_config(
@@ -56,20 +49,22 @@ def refused(sagemaker: Any, *variants: dict[str, Any], **config: Any) -> str:
 
 
 def test_instance_pools_stand_in_place_of_an_instance_type(sagemaker: Any) -> None:
-    pooled = variant(InstancePools=[G5, G6])
-    sagemaker.create_endpoint_config(EndpointConfigName="pooled", ProductionVariants=[pooled])
-    (described,) = sagemaker.describe_endpoint_config(EndpointConfigName="pooled")["ProductionVariants"]
-    assert described["InstancePools"] == [G5, G6]
-    message = refused(sagemaker, variant(InstanceType="ml.g5.xlarge", InstancePools=[G5]))
+    pooled_variant = variant(InstancePools=[G5, G6])
+    sagemaker.create_endpoint_config(EndpointConfigName="pooled", ProductionVariants=[pooled_variant])
+    (production_variant,) = sagemaker.describe_endpoint_config(EndpointConfigName="pooled")[
+        "ProductionVariants"
+    ]
+    assert production_variant["InstancePools"] == [G5, G6]
+    message = refusal_message(sagemaker, variant(InstanceType="ml.g5.xlarge", InstancePools=[G5]))
     assert message == "InstanceType and InstancePools cannot both be specified for variant AllTraffic."
 
 
 def test_a_variant_has_instance_pools_or_an_instance_type(sagemaker: Any) -> None:
-    assert "InstanceType" in refused(sagemaker, variant())
+    assert "InstanceType" in refusal_message(sagemaker, variant())
 
 
 def test_there_are_five_instance_pools_at_most(sagemaker: Any) -> None:
-    message = refused(sagemaker, variant(InstancePools=[G5] * 6))
+    message = refusal_message(sagemaker, variant(InstancePools=[G5] * 6))
     assert message == (
         "1 validation error detected: Value '6' at 'productionVariants.1.member.instancePools' failed to"
         " satisfy constraint: Member must have length less than or equal to 5"
@@ -77,7 +72,7 @@ def test_there_are_five_instance_pools_at_most(sagemaker: Any) -> None:
 
 
 def test_the_instance_type_of_a_pool_is_one_that_the_api_knows(sagemaker: Any) -> None:
-    message = refused(sagemaker, variant(InstancePools=[{**G5, "InstanceType": "ml.g99.xlarge"}]))
+    message = refusal_message(sagemaker, variant(InstancePools=[{**G5, "InstanceType": "ml.g99.xlarge"}]))
     assert message.startswith(
         "1 validation error detected: Value 'ml.g99.xlarge' at"
         " 'productionVariants.1.member.instancePools.1.member.instanceType' failed to satisfy constraint:"
@@ -85,7 +80,7 @@ def test_the_instance_type_of_a_pool_is_one_that_the_api_knows(sagemaker: Any) -
 
 
 def test_instance_pools_are_not_for_multi_model_endpoints(sagemaker: Any) -> None:
-    message = refused(sagemaker, variant(ModelName="shared", InstancePools=[G5]))
+    message = refusal_message(sagemaker, variant(ModelName="shared", InstancePools=[G5]))
     assert message == "InstancePools cannot be used with multi-model endpoints."
 
 
@@ -106,18 +101,18 @@ def test_every_model_that_a_configuration_names_has_to_exist(
     sagemaker: Any, variants: dict[str, Any]
 ) -> None:
     production = variants.pop("ProductionVariants")
-    assert refused(sagemaker, *production, **variants) == f'Could not find model "{ARN}".'
+    assert refusal_message(sagemaker, *production, **variants) == f'Could not find model "{ARN}".'
 
 
 def test_the_model_of_the_pool_of_the_highest_priority_is_served(
-    running: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
+    aws_and_host: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
 ) -> None:
     pools = [G6, {**G5, "ModelNameOverride": "other"}]
     sagemaker.create_endpoint_config(
         EndpointConfigName="first", ProductionVariants=[variant(InstancePools=pools)]
     )
     sagemaker.create_endpoint(EndpointName="first", EndpointConfigName="first")
-    served = running[1].served[-1]
+    served = aws_and_host[1].served[-1]
     assert served.container.model_name == "other"
     assert (
         "instance pools ml.g5.xlarge, ml.g6.xlarge: what the first serves is on this machine" in served.unlike
@@ -128,7 +123,7 @@ def test_the_model_of_the_pool_of_the_highest_priority_is_served(
 
 
 def test_a_shadow_variant_is_kept_and_gets_no_calls(
-    running: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
+    aws_and_host: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
 ) -> None:
     shadow = variant(VariantName="Shadow", ModelName="other", InstanceType="ml.g5.xlarge")
     sagemaker.create_endpoint_config(
@@ -136,10 +131,10 @@ def test_a_shadow_variant_is_kept_and_gets_no_calls(
         ProductionVariants=[variant(InstanceType="ml.g5.xlarge")],
         ShadowProductionVariants=[shadow],
     )
-    described = sagemaker.describe_endpoint_config(EndpointConfigName="shadowed")
-    assert described["ShadowProductionVariants"] == [shadow]
+    endpoint_config = sagemaker.describe_endpoint_config(EndpointConfigName="shadowed")
+    assert endpoint_config["ShadowProductionVariants"] == [shadow]
     sagemaker.create_endpoint(EndpointName="shadowed", EndpointConfigName="shadowed")
-    served = running[1].served[-1]
+    served = aws_and_host[1].served[-1]
     assert served.container.model_name == "own"
     assert "shadow variant Shadow: no call is copied to it" in served.unlike
 
@@ -147,7 +142,7 @@ def test_a_shadow_variant_is_kept_and_gets_no_calls(
 def test_one_shadow_variant_stands_beside_one_variant(sagemaker: Any) -> None:
     own = variant(InstanceType="ml.g5.xlarge")
     shadows = [{**own, "VariantName": name} for name in ("B", "C")]
-    message = refused(sagemaker, own, ShadowProductionVariants=shadows)
+    message = refusal_message(sagemaker, own, ShadowProductionVariants=shadows)
     assert message == (
         "With ShadowProductionVariants, one variant can be specified for ProductionVariants and one for"
         " ShadowProductionVariants."
@@ -156,27 +151,30 @@ def test_one_shadow_variant_stands_beside_one_variant(sagemaker: Any) -> None:
 
 def test_shadow_variants_are_not_for_multi_model_endpoints(sagemaker: Any) -> None:
     own = variant(InstanceType="ml.g5.xlarge", ModelName="shared")
-    message = refused(sagemaker, own, ShadowProductionVariants=[{**own, "VariantName": "B"}])
+    message = refusal_message(sagemaker, own, ShadowProductionVariants=[{**own, "VariantName": "B"}])
     assert message == "ShadowProductionVariants cannot be used with multi-model endpoints."
 
 
 def test_a_stack_deploys_instance_pools_and_is_refused_pools_beside_a_type(
-    running: tuple[EmbeddedAws, RecordingHost],
+    aws_and_host: tuple[EmbeddedAws, RecordingHost],
 ) -> None:
-    stacks = Stacks(running[0])
+    stacks = Stacks(aws_and_host[0])
     resources = endpoint("of-a-stack")
-    (declared,) = resources["Config"]["Properties"]["ProductionVariants"]
-    declared["InstancePools"] = [G5, {**G6, "Priority": "2"}]  # CloudFormation reads a number from text
+    (declared_production_variant,) = resources["Config"]["Properties"]["ProductionVariants"]
+    declared_production_variant["InstancePools"] = [
+        G5,
+        {**G6, "Priority": "2"},
+    ]  # CloudFormation reads a number from text
     stacks.create("pools-and-type", resources)
     reasons = " ".join(reason for *_, reason in stacks.events("pools-and-type"))
     assert "InstanceType and InstancePools cannot both be specified" in reasons
-    del declared["InstanceType"]
+    del declared_production_variant["InstanceType"]
     assert stacks.create("pools", resources) == "CREATE_COMPLETE"
-    assert running[1].served[-1].id.name == "of-a-stack"
+    assert aws_and_host[1].served[-1].id.name == "of-a-stack"
 
 
 def test_a_configuration_keeps_what_it_says_of_metrics(
-    running: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
+    aws_and_host: tuple[EmbeddedAws, RecordingHost], sagemaker: Any
 ) -> None:
     metrics = {"EnableEnhancedMetrics": False, "MetricPublishFrequencyInSeconds": 10}
     sagemaker.create_endpoint_config(
@@ -189,12 +187,12 @@ def test_a_configuration_keeps_what_it_says_of_metrics(
     # CloudFormation reads numbers and booleans from text.
     texts = {"EnableEnhancedMetrics": "false", "MetricPublishFrequencyInSeconds": "10"}
     resources["Config"]["Properties"] |= {"EndpointConfigName": "of-text", "MetricsConfig": texts}
-    assert Stacks(running[0]).create("measured", resources) == "CREATE_COMPLETE"
+    assert Stacks(aws_and_host[0]).create("measured", resources) == "CREATE_COMPLETE"
     assert sagemaker.describe_endpoint_config(EndpointConfigName="of-text")["MetricsConfig"] == metrics
 
 
 def test_metrics_are_published_at_intervals_that_cloudformation_knows(sagemaker: Any) -> None:
-    message = refused(
+    message = refusal_message(
         sagemaker,
         variant(InstanceType="ml.g5.xlarge"),
         MetricsConfig={"MetricPublishFrequencyInSeconds": 45},

@@ -8,19 +8,19 @@ import pytest
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
-from tests.support.guarded_endpoint import NEW, OLD, Account, Guarded, StackIds
+from tests.support.guarded_endpoint import NEW, OLD, Account, GuardedEndpoint, StackIds
 
 _numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def account(running: tuple[EmbeddedAws, RecordingHost]) -> Account:
-    return Account(running[0])
+def account(aws_and_host: tuple[EmbeddedAws, RecordingHost]) -> Account:
+    return Account(aws_and_host[0])
 
 
 @pytest.fixture(scope="module")
-def stack_ids(running: tuple[EmbeddedAws, RecordingHost]) -> StackIds:
-    return StackIds.of(running[0])
+def stack_ids(aws_and_host: tuple[EmbeddedAws, RecordingHost]) -> StackIds:
+    return StackIds.of(aws_and_host[0])
 
 
 @pytest.fixture
@@ -31,23 +31,23 @@ def slow(host: RecordingHost) -> RecordingHost:
 
 
 @pytest.fixture
-def bare(account: Account, stack_ids: StackIds) -> Guarded:
+def bare(account: Account, stack_ids: StackIds) -> GuardedEndpoint:
     """An endpoint on OLD without scaling."""
-    guarded = Guarded(account, f"guarded-{next(_numbers)}", stack_id=stack_ids.calm)
-    guarded.serve(OLD)
-    return guarded
+    endpoint = GuardedEndpoint(account, f"guarded-{next(_numbers)}", stack_id=stack_ids.calm)
+    endpoint.serve(OLD)
+    return endpoint
 
 
 @pytest.fixture
-def scaled(bare: Guarded) -> Guarded:
+def scaled_endpoint(bare: GuardedEndpoint) -> GuardedEndpoint:
     """The same with a scaling that has a bit of everything."""
     bare.scale()
     return bare
 
 
 @pytest.fixture
-def moved(scaled: Guarded) -> Guarded:
+def moved_endpoint(scaled_endpoint: GuardedEndpoint) -> GuardedEndpoint:
     """The same on NEW, its scaling put aside."""
-    scaled.guard("before", NEW)
-    scaled.move(NEW)
-    return scaled
+    scaled_endpoint.guard("before", NEW)
+    scaled_endpoint.move(NEW)
+    return scaled_endpoint

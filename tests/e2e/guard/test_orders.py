@@ -15,15 +15,23 @@ from fleet_emulator.server import EmbeddedAws
 from scaling_guard.errors import GuardError
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.endpoint_capacity import await_service
-from tests.support.guarded_endpoint import NEW, OLD, OTHER, Account, Died, Guarded, StackIds
+from tests.support.guarded_endpoint import (
+    NEW,
+    OLD,
+    OTHER_CONFIG,
+    Account,
+    FunctionDeath,
+    GuardedEndpoint,
+    StackIds,
+)
 
 pytestmark = pytest.mark.nightly
 ORDERS = {"forward": ("before", "endpoint", "after"), "reverse": ("after", "endpoint", "before")}
-OWN = {OLD: ["Own-1"], OTHER: ["Own-1"], NEW: ["Own-2"]}
+OWN = {OLD: ["Own-1"], OTHER_CONFIG: ["Own-1"], NEW: ["Own-2"]}
 """The stack's policy, of one metric: another instance type is another policy."""
 
 
-class UpdateFailed(Exception):
+class UpdateError(Exception):
     """CloudFormation gives up an update, and rolls back."""
 
 
@@ -34,7 +42,7 @@ class Death:
     call: int
     changes: int
     calls: int = 0
-    happened: bool = False
+    has_happened: bool = False
 
 
 class Update:
@@ -44,87 +52,87 @@ class Update:
     """
 
     def __init__(
-        self, guarded: Guarded, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
+        self, endpoint: GuardedEndpoint, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
     ) -> None:
-        self._guarded = guarded
+        self._endpoint = endpoint
         self._stacks = stacks
         self._death = death
         self._repeats = repeats
         self._goal = goal
-        self._touched: list[str] = []
-        self._made: dict[str, str] = {}
+        self._touched_names: list[str] = []
+        self._made_names: dict[str, str] = {}
 
     def run(self, failure: str, order: tuple[str, ...]) -> None:
-        guarded, before = self._guarded, self._guarded.arns()
-        guarded.stack_id = self._stacks.calm
+        endpoint, before = self._endpoint, self._endpoint.arns()
+        endpoint.stack_id = self._stacks.calm
         try:
             self._forward(failure)
-        except (GuardError, UpdateFailed):
-            guarded.stack_id = self._stacks.rolling_back
+        except (GuardError, UpdateError):
+            endpoint.stack_id = self._stacks.rolling_back
             self._repeats = True
-            for part in [part for part in order if part in self._touched]:
+            for part in [part for part in order if part in self._touched_names]:
                 if part == "endpoint":
                     self._put_endpoint_back()
                 else:
                     self._guard(part, OLD, self._goal)
-            self._clean_up(self._made, self._goal)
+            self._clean_up(self._made_names, self._goal)
         else:
-            old = set(guarded.own.get(OLD, [])) - set(guarded.own.get(self._goal, []))
+            old = set(endpoint.own.get(OLD, [])) - set(endpoint.own.get(self._goal, []))
             self._clean_up({name: before[name] for name in old}, OLD)
 
     def _clean_up(self, policies: dict[str, str], config: str) -> None:
         """Delete what is left over: policies by their ARNs, and the resources of a configuration."""
-        live = self._guarded.arns()
+        live = self._endpoint.arns()
         for name, arn in policies.items():
             if live.get(name) == arn:
-                self._guarded.delete_policy(name)
-        for step in self._touched[::-1]:
+                self._endpoint.delete_policy(name)
+        for step in self._touched_names[::-1]:
             if step != "endpoint":
-                self._guarded.guard(step, config, RequestType="Delete")
+                self._endpoint.guard(step, config, RequestType="Delete")
 
     def _put_endpoint_back(self) -> None:
         """The rollback stops where SageMaker went back by itself, and is continued without the endpoint."""
         try:
-            self._guarded.move(OLD)
+            self._endpoint.move(OLD)
         except ClientError as error:
             assert CONFIGURATION_IN_USE in str(error)
 
     def _forward(self, failure: str) -> None:
         self._guard("before", self._goal, OLD)
-        self._touched.append("endpoint")
+        self._touched_names.append("endpoint")
         if failure == "in the endpoint":
-            raise UpdateFailed
+            raise UpdateError
         if failure != "silently":
-            self._guarded.move(self._goal)
+            self._endpoint.move(self._goal)
         if failure == "beside after":
-            raise UpdateFailed
+            raise UpdateError
         self._guard("after", self._goal, OLD)
         self._make_policies()
         if failure == "later":
-            raise UpdateFailed
+            raise UpdateError
 
     def _make_policies(self) -> None:
         """Make those that are new; the one that each replaces is deleted only in the clean-up."""
-        own = self._guarded.own
+        own = self._endpoint.own
         for name in set(own.get(self._goal, [])) - set(own.get(OLD, [])):
-            assert name not in self._guarded.arns()
-            self._guarded.put_policy(name, 5)
-            self._made[name] = self._guarded.arns()[name]
+            assert name not in self._endpoint.arns()
+            self._endpoint.put_policy(name, 5)
+            self._made_names[name] = self._endpoint.arns()[name]
 
     def _guard(self, step: str, config: str, former: str) -> None:
-        self._touched.append(step)
+        self._touched_names.append(step)
         self._death.calls += 1
         if self._death.calls == self._death.call:
-            clients = self._guarded.account.dying(self._death.changes)
+            clients = self._endpoint.account.clients_that_die(self._death.changes)
             try:
-                self._guarded.guard(step, config, clients, former=former)
-            except Died as died:
-                self._death.happened = True
+                self._endpoint.guard(step, config, clients, former=former)
+            except FunctionDeath as died:
+                self._death.has_happened = True
                 if not self._repeats:
-                    raise UpdateFailed from died
+                    raise UpdateError from died
             else:
                 return
-        self._guarded.guard(step, config, former=former)
+        self._endpoint.guard(step, config, former=former)
 
 
 def deaths(calls: range) -> Iterator[Death]:
@@ -133,23 +141,23 @@ def deaths(calls: range) -> Iterator[Death]:
         for changes in itertools.count():
             death = Death(call, changes)
             yield death
-            if not death.happened:  # the call makes fewer changes
+            if not death.has_happened:  # the call makes fewer changes
                 break
 
 
 @pytest.fixture
-def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], Guarded]:
+def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], GuardedEndpoint]:
     """Endpoints on OLD with a scaling that has a bit of everything."""
     numbers = itertools.count()
     name = request.node.name.translate(str.maketrans(dict.fromkeys("[] _./", "-")))
 
-    def make() -> Guarded:
-        guarded = Guarded(account, f"{name[-40:].strip('-')}-{next(numbers)}", stack_id="")
-        guarded.serve(OLD)
-        guarded.scale()
-        guarded.put_policy("Own-1", 5)
-        guarded.own = OWN
-        return guarded
+    def make() -> GuardedEndpoint:
+        endpoint = GuardedEndpoint(account, f"{name[-40:].strip('-')}-{next(numbers)}", stack_id="")
+        endpoint.serve(OLD)
+        endpoint.scale()
+        endpoint.put_policy("Own-1", 5)
+        endpoint.own = OWN
+        return endpoint
 
     return make
 
@@ -169,89 +177,94 @@ WAYS = [
 
 
 def assert_scaling_is_as_it_was(
-    guarded: Guarded, before: dict[str, object], death: Death, policy: str
+    endpoint: GuardedEndpoint, before: dict[str, object], death: Death, policy: str
 ) -> None:
     """The same but for the number in the name of the stack's policy, never suspended, and nothing is saved."""
-    found = guarded.registered()
-    for each in found["ScalingPolicies"]:
-        if each["PolicyName"] == policy:
-            each["PolicyName"] = "Own-1"
-    assert (found, guarded.is_saved()) == (before, False), death
+    values = endpoint.registered_target()
+    for scaling_policy in values["ScalingPolicies"]:
+        if scaling_policy["PolicyName"] == policy:
+            scaling_policy["PolicyName"] = "Own-1"
+    assert (values, endpoint.is_saved()) == (before, False), death
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize("goal", [NEW, OTHER_CONFIG])
 @pytest.mark.parametrize(("failure", "order", "calls"), WAYS)
 def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
-    make: Callable[[], Guarded], stack_ids: StackIds, failure: str, order: str, calls: range, goal: str
+    make: Callable[[], GuardedEndpoint],
+    stack_ids: StackIds,
+    failure: str,
+    order: str,
+    calls: range,
+    goal: str,
 ) -> None:
-    died = 0
+    number = 0
     for death in itertools.chain([Death(0, 0)], deaths(calls)):
-        guarded = make()
-        as_it_was = guarded.registered()
-        Update(guarded, stack_ids, death, repeats=True, goal=goal).run(failure, ORDERS[order])
+        endpoint = make()
+        as_it_was = endpoint.registered_target()
+        Update(endpoint, stack_ids, death, repeats=True, goal=goal).run(failure, ORDERS[order])
         policy = OWN[goal if failure == "nowhere" else OLD][0]
-        assert_scaling_is_as_it_was(guarded, as_it_was, death, policy)
+        assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
         assert death.calls == calls[-1]
-        died += death.happened
-    assert died >= len(calls)
+        number += death.has_happened
+    assert number >= len(calls)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize("goal", [NEW, OTHER_CONFIG])
 @pytest.mark.parametrize("order", ORDERS)
 def test_scaling_ends_as_it_was_when_the_death_of_the_function_fails_the_update(
-    make: Callable[[], Guarded], stack_ids: StackIds, order: str, goal: str
+    make: Callable[[], GuardedEndpoint], stack_ids: StackIds, order: str, goal: str
 ) -> None:
     for death in deaths(range(1, 3)):
-        guarded = make()
-        as_it_was = guarded.registered()
-        Update(guarded, stack_ids, death, repeats=False, goal=goal).run("nowhere", ORDERS[order])
-        policy = OWN[OLD if death.happened else goal][0]
-        assert_scaling_is_as_it_was(guarded, as_it_was, death, policy)
+        endpoint = make()
+        as_it_was = endpoint.registered_target()
+        Update(endpoint, stack_ids, death, repeats=False, goal=goal).run("nowhere", ORDERS[order])
+        policy = OWN[OLD if death.has_happened else goal][0]
+        assert_scaling_is_as_it_was(endpoint, as_it_was, death, policy)
 
 
-@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize("goal", [NEW, OTHER_CONFIG])
 @pytest.mark.parametrize(("failure", "order"), [("nowhere", "forward"), ("later", "reverse")])
 def test_an_update_that_meets_scaling_and_its_rollback_leave_the_scaling_as_it_was(
     aws: EmbeddedAws,
     host: RecordingHost,
-    make: Callable[[], Guarded],
+    make: Callable[[], GuardedEndpoint],
     stack_ids: StackIds,
     failure: str,
     order: str,
     goal: str,
 ) -> None:
-    guarded = make()
-    as_it_was = guarded.registered()
+    endpoint = make()
+    as_it_was = endpoint.registered_target()
     host.may_scale.clear()
-    aws.scale(guarded.name, 4, region="us-east-1")
+    aws.scale(endpoint.name, 4, region="us-east-1")
     waits: list[str] = []
 
     def settle() -> None:
-        waits.append(guarded.sagemaker.describe_endpoint(EndpointName=guarded.name)["EndpointStatus"])
+        waits.append(endpoint.sagemaker.describe_endpoint(EndpointName=endpoint.name)["EndpointStatus"])
         host.may_scale.set()
-        await_service(guarded.sagemaker, guarded.name)
+        await_service(endpoint.sagemaker, endpoint.name)
 
-    guarded.meanwhile = settle
-    Update(guarded, stack_ids, Death(0, 0), repeats=True, goal=goal).run(failure, ORDERS[order])
+    endpoint.meanwhile = settle
+    Update(endpoint, stack_ids, Death(0, 0), repeats=True, goal=goal).run(failure, ORDERS[order])
     assert waits == ["Updating"]
     policy = OWN[goal if failure == "nowhere" else OLD][0]
-    assert_scaling_is_as_it_was(guarded, as_it_was, Death(0, 0), policy)
+    assert_scaling_is_as_it_was(endpoint, as_it_was, Death(0, 0), policy)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_change_of_the_scaling_alone_and_its_rollback_end_with_one_policy(
-    make: Callable[[], Guarded], stack_ids: StackIds, order: str
+    make: Callable[[], GuardedEndpoint], stack_ids: StackIds, order: str
 ) -> None:
     """The endpoint's configuration stays: nothing is suspended, and nothing is waited for."""
     for failure, policy in {"later": "Own-1", "nowhere": "Own-2"}.items():
-        guarded = make()
-        guarded.own = {OLD: ["Own-1"], NEW: ["Own-2"]}
-        unchanged = partial(str, guarded.config(OLD))
-        guarded.config = lambda _, unchanged=unchanged: unchanged()  # type: ignore[method-assign,misc]
-        guarded.move = lambda instance_type: None  # type: ignore[method-assign]
-        as_it_was = guarded.registered()
-        update = Update(guarded, stack_ids, Death(0, 0), repeats=True)
+        endpoint = make()
+        endpoint.own = {OLD: ["Own-1"], NEW: ["Own-2"]}
+        unchanged_config = partial(str, endpoint.config(OLD))
+        endpoint.config = lambda _, unchanged_value=unchanged_config: unchanged_value()  # type: ignore[method-assign,misc]
+        endpoint.move = lambda instance_type: None  # type: ignore[method-assign]
+        as_it_was = endpoint.registered_target()
+        update = Update(endpoint, stack_ids, Death(0, 0), repeats=True)
         update.run(failure, ORDERS[order])
-        assert_scaling_is_as_it_was(guarded, as_it_was, Death(0, 0), policy)
+        assert_scaling_is_as_it_was(endpoint, as_it_was, Death(0, 0), policy)

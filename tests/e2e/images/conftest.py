@@ -21,11 +21,6 @@ NUMBERS = count()
 
 
 @pytest.fixture
-def ecr(aws: EmbeddedAws) -> Any:
-    return client(aws, "ecr")
-
-
-@pytest.fixture
 def repository(ecr: Any) -> ContainerRepository:
     return ContainerRepository(ecr, f"team/triton{next(NUMBERS)}")
 
@@ -49,6 +44,6 @@ def fleet(image_account: EmbeddedAws, folder: FleetFolder) -> ImageFleet:
     folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     folder.spec(IMAGE, base=SPEC)
     folder.write("images/detector/labels.txt", "cat\ndog\n")
-    made = ImageFleet(folder, image_account)
-    made.dockerfile(DOCKERFILE)
-    return made
+    made_fleet = ImageFleet(folder, image_account)
+    made_fleet.dockerfile(DOCKERFILE)
+    return made_fleet

@@ -23,7 +23,7 @@ from tests.support.container_images import (
     digest_of,
     facts_of,
     layer,
-    named,
+    reference_of,
     refusal,
 )
 from tests.support.embedded_keys import KEYS
@@ -51,22 +51,24 @@ class OtherUrl:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ecr, name)
 
-    def get_download_url_for_layer(self, **asked: str) -> Mapping[str, str]:
-        answer = self._ecr.get_download_url_for_layer(**asked)
+    def get_download_url_for_layer(self, **request: str) -> Mapping[str, str]:
+        answer = self._ecr.get_download_url_for_layer(**request)
         return {"downloadUrl": self._url or answer["downloadUrl"] + self._suffix}
 
 
 def test_a_url_that_s3_refuses_names_the_bucket(repository: ContainerRepository) -> None:
     repository.push([], tag="one")
-    with pytest.raises(CannotRunError, match="HTTP status 403") as raised:
-        registry.read_image(OtherUrl(repository.ecr, suffix="0"), named(repository), layers=False)
-    assert f"{BUCKET}/*" in raised.value.remedy
+    with pytest.raises(CannotRunError, match="HTTP status 403") as error_info:
+        registry.read_image(OtherUrl(repository.ecr, suffix="0"), reference_of(repository), layers=False)
+    assert f"{BUCKET}/*" in error_info.value.remedy
 
 
 def test_a_url_that_nobody_answers_cannot_be_read(repository: ContainerRepository) -> None:
     repository.push([], tag="one")
     with pytest.raises(CannotRunError, match="AWS does not answer"):
-        registry.read_image(OtherUrl(repository.ecr, "http://localhost:1/"), named(repository), layers=False)
+        registry.read_image(
+            OtherUrl(repository.ecr, "http://localhost:1/"), reference_of(repository), layers=False
+        )
 
 
 @pytest.mark.parametrize(
@@ -100,14 +102,14 @@ def test_a_download_ends_where_the_manifest_says_it_does(repository: ContainerRe
     assert "is larger than the 10 bytes of its manifest" in refusal(repository)
 
 
-@pytest.mark.parametrize("changed", [0, -1], ids=["first", "last"])
+@pytest.mark.parametrize("changed_number", [0, -1], ids=["first", "last"])
 def test_other_bytes_than_those_of_the_digest_are_refused(
-    repository: ContainerRepository, changed: int
+    repository: ContainerRepository, changed_number: int
 ) -> None:
     content = bytearray(layer(FILES))
     repository.push([bytes(content)], tag="one")
     digest = digest_of(bytes(content))
-    content[changed] ^= 1
+    content[changed_number] ^= 1
     replace_blob(repository, digest, bytes(content))
     assert refusal(repository).startswith("FL634 ")
 
@@ -119,9 +121,9 @@ def test_a_download_that_ends_early_is_to_be_tried_again(
     content = layer(FILES)
     repository.push([content], tag="one")
     replace_blob(repository, digest_of(content), content[:-left_out])
-    with pytest.raises(CannotRunError, match=rf"of {len(content)} bytes") as raised:
+    with pytest.raises(CannotRunError, match=rf"of {len(content)} bytes") as error_info:
         facts_of(repository)
-    assert "run the command again" in raised.value.remedy
+    assert "run the command again" in error_info.value.remedy
 
 
 def test_proxies_of_the_machine_are_not_for_the_embedded_aws(
@@ -130,7 +132,7 @@ def test_proxies_of_the_machine_are_not_for_the_embedded_aws(
     repository.push([layer(FILES)], tag="one")
     monkeypatch.setenv("HTTP_PROXY", "http://localhost:1")
     ecr = local_session("us-east-1", KEYS).client("ecr", endpoint_url=aws.url)
-    assert registry.read_image(ecr, named(repository), layers=True).facts.backends == ("python",)
+    assert registry.read_image(ecr, reference_of(repository), layers=True).facts.backends == ("python",)
 
 
 def test_a_layer_is_downloaded_by_the_proxy_of_the_machine(
@@ -186,19 +188,19 @@ def test_a_layer_that_this_python_cannot_read_leaves_its_facts_unknown(
     repository: ContainerRepository,
 ) -> None:
     repository.push([layer(FILES), b"\x28\xb5\x2f\xfd" + bytes(100)], tag="one")
-    found = registry.read_image(repository.ecr, named(repository), layers=True)
-    assert found.unread == "a layer is compressed with Zstandard, which Python can read since 3.14"
-    assert (found.facts.triton, found.facts.backends) == ("25.04", None)
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=True)
+    assert image.unread == "a layer is compressed with Zstandard, which Python can read since 3.14"
+    assert (image.facts.triton, image.facts.backends) == ("25.04", None)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="this Python cannot read Zstandard")
 def test_a_layer_of_zstandard_is_read(repository: ContainerRepository) -> None:
-    packed = import_module("compression.zstd").compress(layer(FILES, packed=False))
-    repository.push([packed], tag="one")
+    packed_layer = import_module("compression.zstd").compress(layer(FILES, is_packed=False))
+    repository.push([packed_layer], tag="one")
     assert facts_of(repository).backends == ("python",)
 
 
 def test_a_layer_type_does_not_decide_how_it_is_read(repository: ContainerRepository) -> None:
-    plain = layer(FILES, packed=False)
+    plain = layer(FILES, is_packed=False)
     repository.push(changes={"layers": [repository.blob(plain, LAYER)]}, tag="one")
     assert facts_of(repository).backends == ("python",)

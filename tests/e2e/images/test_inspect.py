@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import count
 
 import boto3
@@ -12,32 +11,19 @@ import pytest
 from tests.support.container_images import FILES, HOST, OCI, ContainerRepository, layer
 from tests.support.embedded_keys import SESSION, VARIABLES
 from tests.support.fleet_folder import FleetFolder
-from tests.support.running_aws import running_aws
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import CannotRunError, FindingsError
 
 NUMBERS = count()
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with running_aws() as aws:
-        yield aws.url
-
-
 @pytest.fixture
-def repository(url: str, monkeypatch: pytest.MonkeyPatch) -> ContainerRepository:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+def repository(aws_url: str, monkeypatch: pytest.MonkeyPatch) -> ContainerRepository:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", aws_url)
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)
-    ecr = boto3.Session(**SESSION, region_name="us-east-1").client("ecr", endpoint_url=url)
+    ecr = boto3.Session(**SESSION, region_name="us-east-1").client("ecr", endpoint_url=aws_url)
     return ContainerRepository(ecr, f"team/triton{next(NUMBERS)}")
-
-
-@pytest.fixture
-def dev(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
-    monkeypatch.chdir(folder.root)
-    return folder
 
 
 def inspect(repository: ContainerRepository, *arguments: str) -> None:
@@ -50,9 +36,9 @@ def test_the_facts_of_the_configuration_and_the_digest_are_shown(
     content = layer(FILES)
     digest = repository.push([content], tag="one")
     inspect(repository)
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     uri = f"{HOST}/{repository.name}:one"
-    assert said.out.splitlines() == [
+    assert output.out.splitlines() == [
         f"{uri}, {len(content)} bytes compressed",
         "  platform: linux/amd64",
         "  manifest: application/vnd.docker.distribution.manifest.v2+json",
@@ -67,7 +53,7 @@ def test_the_facts_of_the_configuration_and_the_digest_are_shown(
         "",
         f"image: {{uri: {uri}, digest: {digest}}}",
     ]
-    assert said.err == ""
+    assert output.err == ""
 
 
 def test_the_facts_of_the_layers_are_shown_too(
@@ -87,23 +73,25 @@ def test_the_facts_of_the_layers_are_shown_too(
 
 
 def test_json_has_all_facts(
-    repository: ContainerRepository, dev: FleetFolder, capsys: pytest.CaptureFixture[str]
+    repository: ContainerRepository, working_fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     digest = repository.push([layer(FILES)], tag="one", media_type=OCI)
     index = repository.index({"linux/amd64": digest}, tag="one")
     inspect(repository, "--env", "dev", "--layers", "--format", "json")
-    said = capsys.readouterr()
-    document = json.loads(said.out)
+    output = capsys.readouterr()
+    document = json.loads(output.out)
     assert document["image"] == {"uri": f"{HOST}/{repository.name}:one", "digest": digest}
     assert (document["index"], document["unknown"], document["unread"]) == (index, [], None)
     assert document["facts"]["packages"] == {"numpy": "1.26.4"}
-    assert "warning[unsupported-manifest] FL635" in said.err
+    assert "warning[unsupported-manifest] FL635" in output.err
 
 
 def test_an_image_in_another_region_than_the_environment_is_refused(
-    repository: ContainerRepository, dev: FleetFolder
+    repository: ContainerRepository, working_fleet: FleetFolder
 ) -> None:
-    dev.write("environments/dev.yaml", 'environment: dev\naccount: "123456789012"\nregion: eu-west-1\n')
+    working_fleet.write(
+        "environments/dev.yaml", 'environment: dev\naccount: "123456789012"\nregion: eu-west-1\n'
+    )
     with pytest.raises(FindingsError, match="FL637.*is in us-east-1; dev is in eu-west-1"):
         inspect(repository, "--env", "dev")
 

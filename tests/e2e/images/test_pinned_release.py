@@ -31,8 +31,8 @@ def ecr() -> Iterator[Any]:
 class OfAws:
     """The account's repository in place of AWS's; refuses the operations that are named."""
 
-    def __init__(self, repository: ContainerRepository, *denied: str) -> None:
-        self._repository, self._denied, self.meta = repository, denied, repository.ecr.meta
+    def __init__(self, repository: ContainerRepository, *denied_text: str) -> None:
+        self._repository, self._denied_digest, self.meta = repository, denied_text, repository.ecr.meta
 
     def batch_get_image(self, *, registryId: str, **request: Any) -> Any:
         return self._call("BatchGetImage", self._repository.ecr.batch_get_image, request)
@@ -41,7 +41,7 @@ class OfAws:
         return self._call("GetDownloadUrlForLayer", self._repository.ecr.get_download_url_for_layer, request)
 
     def _call(self, name: str, call: Any, request: dict[str, Any]) -> Any:
-        if name in self._denied:
+        if name in self._denied_digest:
             raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, name)
         return call(**request | {"repositoryName": self._repository.name})
 
@@ -52,9 +52,9 @@ def release(ecr: Any, request: pytest.FixtureRequest) -> ContainerRepository:
 
 
 def config(triton: str | None) -> dict[str, Any]:
-    found = deepcopy(TRITON)
-    found["config"]["Env"] = [] if triton is None else [f"NVIDIA_TRITON_SERVER_VERSION={triton}"]
-    return found
+    actual_triton = deepcopy(TRITON)
+    actual_triton["config"]["Env"] = [] if triton is None else [f"NVIDIA_TRITON_SERVER_VERSION={triton}"]
+    return actual_triton
 
 
 def findings(folder: FleetFolder, digest: str, registry: OfAws, image: str = "") -> list[Finding]:
@@ -96,12 +96,12 @@ def test_a_digest_that_the_repository_lacks_is_refused(
     assert "does not have" in finding.message
 
 
-@pytest.mark.parametrize("denied", ["BatchGetImage", "GetDownloadUrlForLayer"])
+@pytest.mark.parametrize("denied_text", ["BatchGetImage", "GetDownloadUrlForLayer"])
 def test_what_the_credentials_do_not_show_is_a_warning(
-    folder: FleetFolder, release: ContainerRepository, denied: str
+    folder: FleetFolder, release: ContainerRepository, denied_text: str
 ) -> None:
-    digest = release.push([layer([denied])], config("25.04"))
-    (finding,) = findings(folder, digest, OfAws(release, denied))
+    digest = release.push([layer([denied_text])], config("25.04"))
+    (finding,) = findings(folder, digest, OfAws(release, denied_text))
     assert (finding.code, finding.severity) == ("FL849", Severity.WARNING)
     assert "sagemaker-tritonserver" in finding.hint
 

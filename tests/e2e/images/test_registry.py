@@ -16,7 +16,7 @@ from tests.support.container_images import (
     ContainerRepository,
     facts_of,
     layer,
-    named,
+    reference_of,
     refusal,
 )
 from tests.support.hostile_tar import END
@@ -31,9 +31,9 @@ ARM = {**TRITON, "architecture": "arm64"}
 
 def test_the_configuration_tells_versions_labels_and_the_platform(repository: ContainerRepository) -> None:
     digest = repository.push([layer(FILES)], tag="one")
-    found = registry.read_image(repository.ecr, named(repository), layers=False)
-    assert found.image == named(repository).at(digest)
-    assert found.facts == ImageFacts(
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=False)
+    assert image.image == reference_of(repository).at(digest)
+    assert image.facts == ImageFacts(
         architecture="linux/amd64",
         media_type="application/vnd.docker.distribution.manifest.v2+json",
         triton="25.04",
@@ -43,12 +43,15 @@ def test_the_configuration_tells_versions_labels_and_the_platform(repository: Co
         multi_model=True,
         binds_to_port=True,
     )
-    assert (found.size, found.index, registry.manifest_findings(found)) == (len(layer(FILES)), "", [])
+    assert (image.size, image.index, registry.manifest_findings(image)) == (len(layer(FILES)), "", [])
 
 
 def test_the_layers_tell_backends_packages_and_the_start_script(repository: ContainerRepository) -> None:
-    removed = "opt/tritonserver/backends/vllm/model.py"
-    lower, upper = layer([*FILES, removed]), layer([removed.replace("model", ".wh.model")], packed=False)
+    removed_text = "opt/tritonserver/backends/vllm/model.py"
+    lower, upper = (
+        layer([*FILES, removed_text]),
+        layer([removed_text.replace("model", ".wh.model")], is_packed=False),
+    )
     repository.push([lower, upper], tag="one")
     facts = facts_of(repository)
     assert (facts.python, facts.backends, facts.packages, facts.serve) == (
@@ -72,18 +75,21 @@ def test_an_image_is_read_by_its_digest(repository: ContainerRepository) -> None
 
 
 def test_of_an_index_the_image_for_our_instances_is_read(repository: ContainerRepository) -> None:
-    ours, other = repository.push([layer(FILES)], media_type=OCI), repository.push([], ARM, media_type=OCI)
+    ours, other_text = (
+        repository.push([layer(FILES)], media_type=OCI),
+        repository.push([], ARM, media_type=OCI),
+    )
     attestation = repository.push([], {}, media_type=OCI)
-    children = {"linux/arm64": other, "linux/amd64": ours, "unknown/unknown": attestation}
+    children = {"linux/arm64": other_text, "linux/amd64": ours, "unknown/unknown": attestation}
     index = repository.index(children, tag="one")
-    found = registry.read_image(repository.ecr, named(repository), layers=False)
-    assert (found.image.digest, found.index) == (ours, index)
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=False)
+    assert (image.image.digest, image.index) == (ours, index)
 
 
 def test_a_manifest_that_sagemaker_refuses_is_a_warning(repository: ContainerRepository) -> None:
     repository.push([], media_type=OCI, tag="one")
-    found = registry.read_image(repository.ecr, named(repository), layers=False)
-    (finding,) = registry.manifest_findings(found)
+    image = registry.read_image(repository.ecr, reference_of(repository), layers=False)
+    (finding,) = registry.manifest_findings(image)
     assert (finding.code, finding.severity) == ("FL635", "warning")
     assert "application/vnd.oci.image.manifest.v1+json, which SageMaker refuses" in finding.message
 
@@ -121,9 +127,9 @@ def test_a_digest_that_the_registry_has_no_longer_is_refused(repository: Contain
     repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[{"imageDigest": digest}])
     with pytest.raises(
         FindingsError, match="the registry does not have, or no longer has, the digest"
-    ) as raised:
-        registry.read_image(repository.ecr, named(repository).at(digest), layers=False)
-    assert f"fleet images inspect {HOST}/{repository.name}:one" in raised.value.findings[0].hint
+    ) as error_info:
+        registry.read_image(repository.ecr, reference_of(repository).at(digest), layers=False)
+    assert f"fleet images inspect {HOST}/{repository.name}:one" in error_info.value.findings[0].hint
 
 
 def test_a_stand_in_of_an_image_has_no_facts(ecr: Any) -> None:
@@ -135,7 +141,7 @@ def test_a_stand_in_of_an_image_has_no_facts(ecr: Any) -> None:
 def test_a_missing_permission_is_named(ecr: Any) -> None:
     with Stubber(ecr) as stub:
         stub.add_client_error("batch_get_image", "AccessDeniedException", "not authorized")
-        with pytest.raises(CannotRunError, match="may not be read: not authorized") as raised:
+        with pytest.raises(CannotRunError, match="may not be read: not authorized") as error_info:
             registry.read_image(ecr, image_reference(f"{HOST}/team/triton:one"), layers=False)
-    assert "ecr:BatchGetImage and ecr:GetDownloadUrlForLayer" in raised.value.remedy
-    assert "arn:aws:ecr:us-east-1:123456789012:repository/team/triton" in raised.value.remedy
+    assert "ecr:BatchGetImage and ecr:GetDownloadUrlForLayer" in error_info.value.remedy
+    assert "arn:aws:ecr:us-east-1:123456789012:repository/team/triton" in error_info.value.remedy

@@ -11,19 +11,19 @@ from tests.support.prepared_account import PreparedAccount, WatchedAws, watched_
 
 
 @pytest.fixture(scope="module")
-def watched() -> Iterator[WatchedAws]:
-    with watched_aws() as watched:
-        yield watched
+def aws_watch() -> Iterator[WatchedAws]:
+    with watched_aws() as watcher:
+        yield watcher
 
 
 @pytest.fixture
 def empty(
     tmp_path: Path,
-    watched: WatchedAws,
+    aws_watch: WatchedAws,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> PreparedAccount:
-    return PreparedAccount.empty(tmp_path / "fleet", watched, monkeypatch, capsys)
+    return PreparedAccount.empty(tmp_path / "fleet", aws_watch, monkeypatch, capsys)
 
 
 @pytest.fixture

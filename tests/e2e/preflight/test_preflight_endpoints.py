@@ -1,4 +1,4 @@
-"""What endpoints need: room for their instances, images, archives, a state in which they can be updated."""
+"""Needs of endpoints: room for their instances, images, archives, a state in which they can be updated."""
 
 from __future__ import annotations
 
@@ -10,72 +10,72 @@ from tests.support.prepared_account import (
     BUCKET,
     DIGEST,
     IMAGE,
-    OF_ALL,
     OF_TYPE,
     STACK,
+    TOTAL_QUOTA,
     PreparedAccount,
     is_call,
     second_spec,
 )
 
-SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
+SCALING_KEYS = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
 
 
 def test_an_endpoints_stack_that_is_under_way_warns(account: PreparedAccount) -> None:
     account.deploy()
     account.stack_status(STACK, "UPDATE_IN_PROGRESS")
-    told = account.preflight()
-    assert told.code == 0
-    assert told.of("endpoint sentences") == [f"! {STACK} is in UPDATE_IN_PROGRESS"]
-    assert "model_specs/sentences.yaml:1:1: warning[busy-stack] FL624" in told.findings
+    report = account.preflight()
+    assert report.code == 0
+    assert report.of("endpoint sentences") == [f"! {STACK} is in UPDATE_IN_PROGRESS"]
+    assert "model_specs/sentences.yaml:1:1: warning[busy-stack] FL624" in report.findings
 
 
 def test_a_quota_below_the_most_instances_is_an_error_at_the_key_that_says_them(
     account: PreparedAccount,
 ) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.folder.write("locks/dev/sentences.lock.yaml", LOCK)
     account.quota(OF_TYPE, 4)
-    others(account, 2)
-    told = account.preflight()
-    assert told.code == 1
-    said = (
+    create_endpoints(account, 2)
+    report = account.preflight()
+    assert report.code == 1
+    text = (
         "sentences needs 8 at `scaling.max`, 2 run for other endpoints: 10 in total, 18 while one is updated"
     )
-    assert told.of("quota")[0] == f"✗ {OF_TYPE}: 4; {said}"
+    assert report.of("quota")[0] == f"✗ {OF_TYPE}: 4; {text}"
     assert (
-        f"model_specs/sentences.yaml:6:19: error[insufficient-quota] FL625: {OF_TYPE}: the quota is 4; {said}"
-        in told.findings
+        f"model_specs/sentences.yaml:6:19: error[insufficient-quota] FL625: {OF_TYPE}: the quota is 4; {text}"
+        in report.findings
     )
     assert (
         "--region us-east-1 --service-code sagemaker --quota-code L-1928E07B --desired-value 18"
-        in told.findings
+        in report.findings
     )
-    assert "or write 2 for `scaling.max`" in told.findings
+    assert "or write 2 for `scaling.max`" in report.findings
 
 
 def test_an_update_without_room_beside_what_runs_is_an_error(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.deploy(count=5)
     account.quota(OF_TYPE, 9)
-    told = account.preflight()
-    assert told.code == 1
+    report = account.preflight()
+    assert report.code == 1
     assert (
         "error[insufficient-update-quota] FL626: ml.g5.xlarge for endpoint usage: the quota is 9"
-        in told.findings
+        in report.findings
     )
-    assert "16 while one is updated; beside the running instances the next deploy needs 10" in told.findings
-    assert "rollout: {strategy: rolling, step: ...}" in told.findings
+    assert "16 while one is updated; beside the running instances the next deploy needs 10" in report.findings
+    assert "rollout: {strategy: rolling, step: ...}" in report.findings
 
 
 def test_an_update_without_room_only_when_all_is_scaled_out_warns(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
+    account.folder.spec(SCALING_KEYS)
     account.deploy(count=4)
     account.quota(OF_TYPE, 8)
-    told = account.preflight()
-    assert told.code == 0
-    assert "warning[insufficient-update-quota] FL626" in told.findings
-    assert "16 while one is updated; beside the running instances the next deploy needs 8" in told.findings
+    report = account.preflight()
+    assert report.code == 0
+    assert "warning[insufficient-update-quota] FL626" in report.findings
+    assert "16 while one is updated; beside the running instances the next deploy needs 8" in report.findings
 
 
 def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_total(
@@ -83,27 +83,27 @@ def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_to
 ) -> None:
     second_spec(account.folder, "images", "scaling: {min: 1, max: 3, gpu_utilization: 60}\n")
     account.quota(OF_TYPE, 3)
-    account.quota(OF_ALL, 3)
-    told = account.preflight()
+    account.quota(TOTAL_QUOTA, 3)
+    report = account.preflight()
     needs = "images needs 3 at `scaling.max`, sentences needs 1 at `instance.count`: 4 in total, 7 while one is updated"
-    assert told.of("quota") == [f"✗ {OF_TYPE}: 3; {needs}", f"✗ {OF_ALL}: 3; {needs}"]
+    assert report.of("quota") == [f"✗ {OF_TYPE}: 3; {needs}", f"✗ {TOTAL_QUOTA}: 3; {needs}"]
     assert account.preflight("sentences").of("quota")[0].startswith("✓ ")
 
 
 def test_a_quota_that_is_not_told_warns(account: PreparedAccount) -> None:
     account.folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g5.2xlarge"))
-    told = account.preflight()
-    assert (told.code, told.of("quota")[0]) == (0, "! ml.g5.2xlarge for endpoint usage: unknown")
+    report = account.preflight()
+    assert (report.code, report.of("quota")[0]) == (0, "! ml.g5.2xlarge for endpoint usage: unknown")
     assert (
         "warning[unknown-quota] FL627: Service Quotas has no quota with the name 'ml.g5.2xlarge for endpoint usage'"
-        in told.findings
+        in report.findings
     )
 
 
 def test_quotas_are_looked_for_page_by_page_until_all_are_found(empty: PreparedAccount) -> None:
     empty.further_quotas(150)
     empty.quota(OF_TYPE, 20)
-    empty.quota(OF_ALL, 100)
+    empty.quota(TOTAL_QUOTA, 100)
     empty.further_quotas(300)
     assert [line[0] for line in empty.preflight().of("quota")] == ["✓", "✓"]
     assert empty.proxy.count(lambda request: is_call(request, "ListServiceQuotas")) == 2
@@ -117,36 +117,36 @@ def test_an_image_that_the_registry_lacks_is_an_error_at_the_release(account: Pr
         ],
     }
     account.answer("BatchGetImage", body)
-    told = account.preflight()
-    assert told.code == 1
-    assert told.of("image") == [f"✗ {IMAGE}: Requested image not found (ImageNotFound)"]
+    report = account.preflight()
+    assert report.code == 1
+    assert report.of("image") == [f"✗ {IMAGE}: Requested image not found (ImageNotFound)"]
     assert (
         f"model_specs/sentences.yaml:2:1: error[missing-image] FL628: {IMAGE} cannot be pulled"
-        in told.findings
+        in report.findings
     )
 
 
 def test_an_image_may_be_named_by_the_digest_that_preflight_tells(account: PreparedAccount) -> None:
     account.folder.spec(f"image_digest: {DIGEST}\n")
-    told = account.preflight()
-    assert (told.code, told.of("image")) == (0, [f"✓ {IMAGE.rpartition(':')[0]}@{DIGEST} exists"])
+    report = account.preflight()
+    assert (report.code, report.of("image")) == (0, [f"✓ {IMAGE.rpartition(':')[0]}@{DIGEST} exists"])
 
 
 def test_a_digest_that_the_registry_lacks_is_an_error_at_its_line(account: PreparedAccount) -> None:
     account.folder.spec(f"image_digest: sha256:{0:064}\n")
-    told = account.preflight()
-    assert told.code == 1
-    assert "error[missing-image] FL628: " in told.findings
+    report = account.preflight()
+    assert report.code == 1
+    assert "error[missing-image] FL628: " in report.findings
     assert (
         "remove `image_digest`: preflight then shows the digest of sagemaker-tritonserver:25.04-py3"
-        in told.findings
+        in report.findings
     )
 
 
 def test_a_registry_without_the_repository_is_an_error_as_well(account: PreparedAccount) -> None:
     account.refuse("BatchGetImage", "RepositoryNotFoundException", "The repository does not exist")
-    told = account.preflight()
-    assert (told.code, told.of("image")) == (1, [f"✗ {IMAGE}: The repository does not exist"])
+    report = account.preflight()
+    assert (report.code, report.of("image")) == (1, [f"✗ {IMAGE}: The repository does not exist"])
 
 
 def test_an_image_that_the_lock_expects_is_not_missing_because_the_deploy_builds_it(
@@ -162,12 +162,12 @@ def test_an_image_that_the_lock_expects_is_not_missing_because_the_deploy_builds
 
 def test_missing_archives_warn_with_what_publishes_them(account: PreparedAccount) -> None:
     account.client("s3").delete_object(Bucket=BUCKET, Key=account.folder.resolve().archives[0].key)
-    told = account.preflight()
-    assert told.code == 0
-    assert told.of("artifacts sentences")[0].startswith("! 0 of 1 in s3://")
-    assert "warning[missing-published-archive] FL629" in told.findings
-    assert "1 of 1 not published: sentences" in told.findings
-    assert "`fleet publish --env dev sentences`" in told.findings
+    report = account.preflight()
+    assert report.code == 0
+    assert report.of("artifacts sentences")[0].startswith("! 0 of 1 in s3://")
+    assert "warning[missing-published-archive] FL629" in report.findings
+    assert "1 of 1 not published: sentences" in report.findings
+    assert "`fleet publish --env dev sentences`" in report.findings
 
 
 def test_a_place_of_a_live_set_that_is_taken_is_an_error(account: PreparedAccount) -> None:
@@ -175,10 +175,10 @@ def test_a_place_of_a_live_set_that_is_taken_is_an_error(account: PreparedAccoun
     account.folder.spec("mode: multi-model\narchive_set: live\n", base=live)
     (artifact,) = account.folder.resolve().archives
     account.put(artifact.key, "sha256:" + "b" * 64)
-    told = account.preflight()
-    assert told.code == 1
-    assert told.of("artifacts sentences")[0].startswith("✗ 0 of 1 in s3://")
-    assert "model_specs/sentences.yaml:4:1: error[archive-content-conflict] FL304: s3://" in told.findings
+    report = account.preflight()
+    assert report.code == 1
+    assert report.of("artifacts sentences")[0].startswith("✗ 0 of 1 in s3://")
+    assert "model_specs/sentences.yaml:4:1: error[archive-content-conflict] FL304: s3://" in report.findings
 
 
 @pytest.mark.parametrize(
@@ -193,32 +193,32 @@ def test_an_endpoint_that_cannot_be_updated_is_an_error(
 ) -> None:
     account.deploy()
     account.status(status)
-    told = account.preflight()
-    assert (told.code, told.of("endpoint sentences")) == (1, [f"✗ {status}"])
+    report = account.preflight()
+    assert (report.code, report.of("endpoint sentences")) == (1, [f"✗ {status}"])
     assert (
         f"model_specs/sentences.yaml:1:1: error[blocked-endpoint] FL631: the endpoint 'sentences' is {status}"
-        in told.findings
+        in report.findings
     )
-    assert remedy in told.findings
+    assert remedy in report.findings
 
 
 @pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
 def test_an_endpoint_that_a_deploy_waits_for_is_a_warning(account: PreparedAccount, status: str) -> None:
     account.deploy()
     account.status(status)
-    told = account.preflight()
-    assert (told.code, told.of("endpoint sentences")) == (0, [f"! {status}"])
-    assert f"warning[blocked-endpoint] FL631: the endpoint 'sentences' is {status}" in told.findings
-    assert "`fleet deploy` waits for it" in told.findings
+    report = account.preflight()
+    assert (report.code, report.of("endpoint sentences")) == (0, [f"! {status}"])
+    assert f"warning[blocked-endpoint] FL631: the endpoint 'sentences' is {status}" in report.findings
+    assert "`fleet deploy` waits for it" in report.findings
 
 
 def test_a_name_that_somebody_else_has_taken_is_an_error(account: PreparedAccount) -> None:
     account.deploy(stack="another-team")
-    told = account.preflight()
-    assert (told.code, told.of("endpoint sentences")) == (1, ["✗ the name is taken"])
+    report = account.preflight()
+    assert (report.code, report.of("endpoint sentences")) == (1, ["✗ the name is taken"])
     assert (
         f"FL632: the account has an endpoint 'sentences' that does not belong to the stack {STACK}"
-        in told.findings
+        in report.findings
     )
 
 
@@ -227,17 +227,17 @@ def test_alarms_that_ring_warn_and_do_not_stop_what_mends_them(account: Prepared
     account.deploy()
     for name in ("sentences-errors", "sentences-rollout"):
         account.client("cloudwatch").set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="a test")
-    told = account.preflight()
-    assert told.code == 0
-    assert told.of("alarms sentences") == ["! in ALARM: sentences-errors, sentences-rollout"]
+    report = account.preflight()
+    assert report.code == 0
+    assert report.of("alarms sentences") == ["! in ALARM: sentences-errors, sentences-rollout"]
     assert (
-        "warning[firing-alarm] FL630: sentences-errors is in ALARM: errors of the endpoint" in told.findings
+        "warning[firing-alarm] FL630: sentences-errors is in ALARM: errors of the endpoint" in report.findings
     )
-    assert "sentences.yaml:6:1: warning[firing-alarm] FL630: sentences-rollout is in ALARM" in told.findings
-    assert "a new configuration has its own alarms" in told.findings
+    assert "sentences.yaml:6:1: warning[firing-alarm] FL630: sentences-rollout is in ALARM" in report.findings
+    assert "a new configuration has its own alarms" in report.findings
 
 
-def others(account: PreparedAccount, count: int) -> None:
+def create_endpoints(account: PreparedAccount, count: int) -> None:
     """An endpoint of somebody else, with so many instances."""
     sagemaker, s3 = account.client("sagemaker"), account.client("s3")
     s3.create_bucket(Bucket="data")

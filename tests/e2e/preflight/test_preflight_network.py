@@ -56,21 +56,21 @@ class PrivateNetwork:
 
     def gateway_endpoint(self, *tables: str, service: str = S3) -> str:
         """A gateway endpoint with routes in some tables."""
-        made = self.ec2.create_vpc_endpoint(
+        answer = self.ec2.create_vpc_endpoint(
             VpcId=self.vpc, ServiceName=service, RouteTableIds=list(tables), VpcEndpointType="Gateway"
         )
-        return str(made["VpcEndpoint"]["VpcEndpointId"])
+        return str(answer["VpcEndpoint"]["VpcEndpointId"])
 
     def interface_endpoint(self, *, private_dns: bool = True, service: str = S3) -> str:
         """An interface endpoint for S3."""
-        made = self.ec2.create_vpc_endpoint(
+        answer = self.ec2.create_vpc_endpoint(
             VpcId=self.vpc,
             ServiceName=service,
             VpcEndpointType="Interface",
             SubnetIds=[self.subnet],
             PrivateDnsEnabled=private_dns,
         )
-        return str(made["VpcEndpoint"]["VpcEndpointId"])
+        return str(answer["VpcEndpoint"]["VpcEndpointId"])
 
     def attribute(self, name: str, *, value: bool) -> None:
         self.ec2.modify_vpc_attribute(VpcId=self.vpc, **{name: {"Value": value}})
@@ -83,10 +83,10 @@ class PrivateNetwork:
 
 
 def join_subnets(account: PreparedAccount, *subnets: str) -> None:
-    joined = ", ".join(subnets)
-    allowed = f"allowed_networks: [{joined}, sg-0123456789abcdef0]\n"
-    account.folder.write("environments/dev.yaml", f"{ENVIRONMENT}{allowed}")
-    account.folder.spec(f"network: {{subnets: [{joined}], security_groups: [sg-0123456789abcdef0]}}\n")
+    text = ", ".join(subnets)
+    allowed_text = f"allowed_networks: [{text}, sg-0123456789abcdef0]\n"
+    account.folder.write("environments/dev.yaml", f"{ENVIRONMENT}{allowed_text}")
+    account.folder.spec(f"network: {{subnets: [{text}], security_groups: [sg-0123456789abcdef0]}}\n")
 
 
 @pytest.fixture
@@ -167,14 +167,16 @@ def test_a_default_route_to_a_peer_is_a_warning_because_no_gateway_is_reached_th
     network: PrivateNetwork,
 ) -> None:
     peer = network.ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
-    made = network.ec2.create_vpc_peering_connection(VpcId=network.vpc, PeerVpcId=peer)
-    peering = made["VpcPeeringConnection"]["VpcPeeringConnectionId"]
+    answer = network.ec2.create_vpc_peering_connection(VpcId=network.vpc, PeerVpcId=peer)
+    connection_id = answer["VpcPeeringConnection"]["VpcPeeringConnectionId"]
     network.ec2.create_route(
-        RouteTableId=network.main_table, DestinationCidrBlock=ALL_ADDRESSES, VpcPeeringConnectionId=peering
+        RouteTableId=network.main_table,
+        DestinationCidrBlock=ALL_ADDRESSES,
+        VpcPeeringConnectionId=connection_id,
     )
     code, _, findings = network.report()
     assert (code, f"warning[unreachable-s3] FL671: {network.subnet} of" in findings) == (0, True)
-    assert f"only its routes to {peering} may lead to S3" in findings
+    assert f"only its routes to {connection_id} may lead to S3" in findings
 
 
 def test_a_route_table_that_cannot_be_seen_is_a_warning(network: PrivateNetwork) -> None:

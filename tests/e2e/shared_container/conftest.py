@@ -54,16 +54,16 @@ def container(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture
 def make(runtime: TritonRuntime, tmp_path: Path) -> Iterator[Make]:
     """Containers of one test, with one model."""
-    made: list[SharedContainer] = []
+    containers: list[SharedContainer] = []
 
     def start(versions: str = "1", arguments: tuple[str, ...] = (), **variables: str) -> SharedContainer:
         routes = {"default": "one", "routes": {"one": {"model": "model", "versions": list(versions)}}}
         write_model(tmp_path / "repository", "model")
         container = SharedContainer(tmp_path, runtime, routes, variables=variables, arguments=arguments)
-        made.append(container)
+        containers.append(container)
         container.start()
         return container
 
     yield start
-    for container in made:
+    for container in containers:
         container.close()

@@ -23,15 +23,15 @@ class TestConnections:
         lines = ["POST /invocations HTTP/1.1", *(f"{key}: {text}" for key, text in headers.items())]
         head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode()
         slow = [container.network.connect(PORT, 60) for _ in range(100)]
-        for each in slow:
-            each.sendall(head + body[:5])
+        for connection in slow:
+            connection.sendall(head + body[:5])
         assert container.invoke(tensor(5)).status == 200
-        assert not any(line.endswith(f" {number}") for line in container.recorded())
-        for each in slow:
-            each.sendall(body[5:])
-        assert all(each.recv(12) == b"HTTP/1.1 200" for each in slow)
-        for each in slow:
-            each.close()
+        assert not any(line.endswith(f" {number}") for line in container.recorded_lines())
+        for item in slow:
+            item.sendall(body[5:])
+        assert all(connection.recv(12) == b"HTTP/1.1 200" for connection in slow)
+        for entry in slow:
+            entry.close()
 
     def test_a_thousand_connections_are_kept_alive(self, container: SharedContainer) -> None:
         with ExitStack() as ends:
@@ -79,9 +79,9 @@ class TestLog:
         assert container.invoke(body, f"model=resnet;version=1{end}").status == status
 
         def is_logged() -> bool:
-            named = ("resnet", "1") if status != 413 else (None, None)
+            named_texts = ("resnet", "1") if status != 413 else (None, None)
             return any(
-                (line.get("route"), line.get("version"), line.get("status")) == (*named, status)
+                (line.get("route"), line.get("version"), line.get("status")) == (*named_texts, status)
                 and line["message"].startswith("POST /invocations " if status != 413 else "GET /-error/413 ")
                 for line in container.lines()[before:]
             )

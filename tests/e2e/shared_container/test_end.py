@@ -24,26 +24,26 @@ from tests.support.shared_containers import (
 
 pytestmark = pytest.mark.triton
 
-SCRIPTED = JSON
+SCRIPTED_BODY = JSON
 PLAIN = JSON | {ATTRIBUTES: "model=one"}
 
 
 def process_of(container: SharedContainer, name: str) -> psutil.Process:
-    return next(each for each in container.processes() if each.name() == name)
+    return next(process for process in container.processes() if process.name() == name)
 
 
 def nginx_of(container: SharedContainer) -> list[psutil.Process]:
     """Its master, once it runs."""
     children = container.processes()[0].children()
-    return [each for each in children if each.name() == "nginx"]
+    return [child for child in children if child.name() == "nginx"]
 
 
-def ended(container: SharedContainer) -> int:
+def exit_status(container: SharedContainer) -> int:
     assert container.process is not None
     return container.process.wait(60)
 
 
-def none_is_left(processes: list[psutil.Process]) -> bool:
+def no_process_runs(processes: list[psutil.Process]) -> bool:
     return not psutil.wait_procs(processes, timeout=60)[1]
 
 
@@ -77,7 +77,7 @@ class Load:
 
 
 class TestDeath:
-    @pytest.mark.parametrize("headers", [SCRIPTED, PLAIN], ids=["by script", "plain"])
+    @pytest.mark.parametrize("headers", [SCRIPTED_BODY, PLAIN], ids=["by script", "plain"])
     def test_tritons_death_under_load_ends_the_container_and_is_said(
         self, make: Make, headers: dict[str, str]
     ) -> None:
@@ -87,20 +87,20 @@ class TestDeath:
         load = Load(container, headers)
         assert load.served.wait(60)
         process_of(container, "tritonserver").kill()
-        assert ended(container) == 1
+        assert exit_status(container) == 1
         load.join()
         assert set(load.statuses) <= {200, 502}
         assert container.messages()[-1].startswith("Triton was killed by SIGKILL")
-        assert none_is_left(processes)
+        assert no_process_runs(processes)
 
     def test_nginxs_death_ends_the_container_and_is_said(self, make: Make) -> None:
         container = make()
         container.wait_ready()
         processes = container.processes()
         nginx_of(container)[0].kill()
-        assert ended(container) == 1
+        assert exit_status(container) == 1
         assert container.messages()[-1].startswith("nginx was killed by SIGKILL")
-        assert none_is_left(processes)
+        assert no_process_runs(processes)
 
     def test_a_model_that_does_not_load_ends_the_container_with_tritons_reason(self, make: Make) -> None:
         container = make()
@@ -112,7 +112,7 @@ class TestDeath:
         model.parent.with_name("config.pbtxt").write_text('backend: "python"\n')
         container.__post_init__()
         container.start()
-        assert ended(container) == 1
+        assert exit_status(container) == 1
         message = container.messages()[-1]
         assert message.startswith("Triton ended with exit code 1 before all models were ready")
 
@@ -129,8 +129,11 @@ class TestDeath:
         container.wait(is_loaded, "loaded")
         answer = container.call("GET", "/ping")
         assert (answer.status, answer.json()) == (503, {"error": "Triton is not ready"})
-        refused = container.invoke(tensor(5), "version=3")
-        assert (refused.status, refused.json()) == (503, {"error": "model one version 3 is not ready"})
+        refused_result = container.invoke(tensor(5), "version=3")
+        assert (refused_result.status, refused_result.json()) == (
+            503,
+            {"error": "model one version 3 is not ready"},
+        )
 
     def test_nothing_is_left_when_the_program_itself_is_killed(self, make: Make) -> None:
         container = make()
@@ -139,7 +142,7 @@ class TestDeath:
         assert container.process is not None
         container.process.kill()
         container.process.wait()
-        assert none_is_left(processes)
+        assert no_process_runs(processes)
 
 
 class TestTime:
@@ -152,7 +155,7 @@ class TestTime:
             assert answer.json() == {"error": "Triton did not answer in time"}
         (container.folder / "go").touch()
         assert container.invoke(tensor(5)).status == 200
-        assert container.recorded() == ["model/1 -1", "model/1 -1", "model/1 5"]
+        assert container.recorded_lines() == ["model/1 -1", "model/1 -1", "model/1 5"]
 
 
 class TestStop:
@@ -161,12 +164,12 @@ class TestStop:
         container.wait_ready()
         processes = container.processes()
         in_flight = [container.connection() for _ in range(3)]
-        for connection, headers in zip(in_flight, (SCRIPTED, PLAIN, PLAIN), strict=True):
+        for connection, headers in zip(in_flight, (SCRIPTED_BODY, PLAIN, PLAIN), strict=True):
             connection.request("POST", "/invocations", tensor(-1), headers)
         idle = container.connection()
         idle.request("GET", "/ping")
         assert idle.getresponse().read() == b""
-        container.wait(lambda: container.recorded(), "in flight")
+        container.wait(lambda: container.recorded_lines(), "in flight")
         assert container.process is not None
         container.process.send_signal(signal.SIGTERM)
 
@@ -186,12 +189,12 @@ class TestStop:
         assert [answer.getheader("Connection") for answer in answers] == ["close"] * 3
         for connection in (*in_flight, idle):
             connection.close()
-        assert ended(container) == 0
+        assert exit_status(container) == 0
         assert container.messages()[-1] == "stopped"
         assert not any(
             line["level"] == "error" for line in container.lines() if line["source"] == "container"
         )
-        assert none_is_left(processes)
+        assert no_process_runs(processes)
 
     def test_a_stop_before_the_models_are_ready_ends_with_0(self, make: Make) -> None:
         container = make(versions="13")
@@ -206,8 +209,8 @@ class TestMetrics:
         for _ in range(3):
             assert container.invoke(tensor(5)).status == 200
         assert container.stop() == 0
-        printed = [line for line in container.lines() if "_aws" in line]
-        (line,) = [line for line in printed if "nv_inference_request_success" in line]
+        lines = [line for line in container.lines() if "_aws" in line]
+        (line,) = [line for line in lines if "nv_inference_request_success" in line]
         (directive,) = line["_aws"]["CloudWatchMetrics"]
         assert (line["model"], line["version"], directive["Namespace"]) == ("model", "1", "fleet/one")
         assert line["nv_inference_request_success"] == 3

@@ -178,7 +178,7 @@ def container(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) 
         container.close()
 
 
-def sent(container: SharedContainer, raw: bytes) -> bytes:
+def send_raw(container: SharedContainer, raw: bytes) -> bytes:
     """Everything that the router answers until it closes."""
     with container.network.connect(PORT, 60) as client:
         answer = b""
@@ -202,17 +202,17 @@ def test_ten_thousand_mutations_reach_no_model_that_they_do_not_name(container: 
     dice = random.Random(SEED)
     requests = [request(dice, number) for number in range(MUTATIONS)]
     with ThreadPoolExecutor(CLIENTS) as pool:
-        answers = list(pool.map(lambda raw: sent(container, raw), requests))
+        answers = list(pool.map(lambda raw: send_raw(container, raw), requests))
     statuses = Counter(int(status) for answer in answers for status in STATUS.findall(answer))
     for raw, answer in zip(requests, answers, strict=True):
         assert not any(failure in answer for failure in OWN_FAILURES), (raw, answer)
         assert b"<html" not in answer, (raw, answer)
     assert not set(statuses) - {100, 200, 400, 404, 405, 408, 413, 414, 415, 431, 500}, statuses
     assert statuses[200] > MUTATIONS / 20, "hardly any mutation is served"
-    for record in container.recorded():
+    for record in container.recorded_lines():
         model, number = record.removesuffix("\n").split("/1 ")
         raw = requests[int(number)]
-        (name,) = (name for name, each in ROUTES.items() if each == model)
+        (name,) = (name for name, route in ROUTES.items() if route == model)
         is_named = b"model=%s" % name.encode() in raw or b'"modelname": "%s"' % name.encode() in raw
         assert is_named, (record, raw)
     assert container.call("GET", "/ping").status == 200
@@ -221,7 +221,7 @@ def test_ten_thousand_mutations_reach_no_model_that_they_do_not_name(container: 
 
 BODY = tensor(-7).encode()
 LENGTH = b"Content-Length: %d" % len(BODY)
-CHUNKED = b"Transfer-Encoding: chunked"
+CHUNKED_HEADER = b"Transfer-Encoding: chunked"
 IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 
 
@@ -230,15 +230,15 @@ IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
     ("headers", "body", "status"),
     [
         ([LENGTH], BODY, 200),
-        ([CHUNKED], IN_CHUNKS, 200),
-        ([LENGTH, CHUNKED], IN_CHUNKS, 400),
-        ([CHUNKED, LENGTH], BODY, 400),
+        ([CHUNKED_HEADER], IN_CHUNKS, 200),
+        ([LENGTH, CHUNKED_HEADER], IN_CHUNKS, 400),
+        ([CHUNKED_HEADER, LENGTH], BODY, 400),
         ([LENGTH, LENGTH], BODY, 400),
         ([LENGTH, b"Content-Length: 0"], BODY, 400),
         ([b"Transfer-Encoding: gzip, chunked"], IN_CHUNKS, 400),
         ([LENGTH, b"X: y", b" folded"], BODY, 400),
         ([LENGTH.replace(b": ", b" : ")], BODY, 400),
-        ([CHUNKED], BODY, 400),
+        ([CHUNKED_HEADER], BODY, 400),
         ([LENGTH, b"Content-Encoding: gzip"], BODY, 415),
     ],
     ids=[
@@ -258,11 +258,11 @@ IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 def test_a_body_has_one_length(
     container: SharedContainer, headers: list[bytes], body: bytes, status: int, more: list[bytes]
 ) -> None:
-    before = container.recorded()
+    before = container.recorded_lines()
     head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, *headers]
-    answer = sent(container, b"\r\n".join(head) + b"\r\n\r\n" + body)
-    assert next(int(each) for each in STATUS.findall(answer)) == status
-    assert container.recorded() == [*before, *(["first/1 -7"] if status == 200 else [])]
+    answer = send_raw(container, b"\r\n".join(head) + b"\r\n\r\n" + body)
+    assert next(int(match) for match in STATUS.findall(answer)) == status
+    assert container.recorded_lines() == [*before, *(["first/1 -7"] if status == 200 else [])]
 
 
 @pytest.mark.parametrize("more", [[], [PLAIN]], ids=["by script", "plain"])
@@ -270,11 +270,11 @@ def test_lines_that_end_without_a_carriage_return_have_one_meaning(
     container: SharedContainer, more: list[bytes]
 ) -> None:
     """nginx takes them; as Triton gets a request that nginx has written, nobody takes them otherwise."""
-    before = container.recorded()
+    before = container.recorded_lines()
     head = [b"POST /invocations HTTP/1.1", b"Host: a", f"{ATTRIBUTES}: model=one".encode(), *more, LENGTH]
-    answer = sent(container, b"\n".join(head) + b"\n\n" + BODY)
-    assert [int(each) for each in STATUS.findall(answer)] == [200, 404]
-    assert container.recorded() == [*before, "first/1 -7"]
+    answer = send_raw(container, b"\n".join(head) + b"\n\n" + BODY)
+    assert [int(match) for match in STATUS.findall(answer)] == [200, 404]
+    assert container.recorded_lines() == [*before, "first/1 -7"]
 
 
 @pytest.mark.parametrize("more", [[], [PLAIN]], ids=["by script", "plain"])
@@ -282,10 +282,10 @@ def test_a_repeated_header_reaches_no_model_but_the_one_that_an_older_nginx_read
     container: SharedContainer, more: list[bytes]
 ) -> None:
     """Before 1.23 nginx gives a plain call the first of them; the script sees both, and so does nginx since."""
-    before = container.recorded()
+    before = container.recorded_lines()
     names = [f"{ATTRIBUTES}: model={name}".encode() for name in ROUTES]
     head = [b"POST /invocations HTTP/1.1", b"Host: a", *names, *more, LENGTH]
-    answer = sent(container, b"\r\n".join(head) + b"\r\n\r\n" + BODY)
+    answer = send_raw(container, b"\r\n".join(head) + b"\r\n\r\n" + BODY)
     is_served = bool(more) and not joins_repeated_headers()
-    assert next(int(each) for each in STATUS.findall(answer)) == (200 if is_served else 400)
-    assert container.recorded() == [*before, *(["first/1 -7"] if is_served else [])]
+    assert next(int(match) for match in STATUS.findall(answer)) == (200 if is_served else 400)
+    assert container.recorded_lines() == [*before, *(["first/1 -7"] if is_served else [])]

@@ -43,7 +43,7 @@ class TestHeader:
         assert (answer.status, answer.type) == (200, "application/json")
         assert answer.json()["model_name"] == "resnet_image"
         assert answer.json()["model_version"] == version
-        assert container.recorded()[-1] == f"resnet_image/{version} 5"
+        assert container.recorded_lines()[-1] == f"resnet_image/{version} 5"
 
     @pytest.mark.parametrize(
         "attributes",
@@ -68,11 +68,11 @@ class TestHeader:
     def test_attributes_that_are_malformed_are_refused(
         self, container: SharedContainer, attributes: str
     ) -> None:
-        before = container.recorded()
+        before = container.recorded_lines()
         answer = container.invoke(tensor(5), attributes.encode("latin-1").decode("latin-1"))
         assert (answer.status, answer.type) == (400, "application/json")
         assert ATTRIBUTES in answer.json()["error"]
-        assert container.recorded() == before
+        assert container.recorded_lines() == before
 
     @pytest.mark.parametrize("name", ["secret", "resnet_image", "toString", "__proto__", "RESNET"])
     def test_an_unknown_model_is_answered_with_the_models_that_exist(

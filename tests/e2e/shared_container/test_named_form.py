@@ -20,7 +20,7 @@ class TestBodyForm:
     def test_an_integer_beyond_2_to_the_53_arrives_as_it_is(self, container: SharedContainer) -> None:
         answer = container.invoke(f'{{"modelname": "resnet", "payload": {{"x": {BEYOND_DOUBLE}}}}}')
         assert answer.status == 200
-        assert container.recorded()[-1] == f"resnet_image/2 {BEYOND_DOUBLE}"
+        assert container.recorded_lines()[-1] == f"resnet_image/2 {BEYOND_DOUBLE}"
         assert answer.body == b'{"modelname":"resnet","result":{"y":[%d]}}' % BEYOND_DOUBLE
 
     @pytest.mark.parametrize("version", ["1", '"1"'])
@@ -53,8 +53,11 @@ class TestBodyForm:
     def test_an_answer_of_too_many_values_is_refused_and_passes_by_the_header(
         self, container: SharedContainer
     ) -> None:
-        refused = container.invoke(json.dumps({"modelname": "text", "payload": {"text": "many"}}))
-        assert (refused.status, "name it in the header" in refused.json()["error"]) == (400, True)
+        refused_result = container.invoke(json.dumps({"modelname": "text", "payload": {"text": "many"}}))
+        assert (refused_result.status, "name it in the header" in refused_result.json()["error"]) == (
+            400,
+            True,
+        )
         inputs = [{"name": "text", "shape": [1], "datatype": "BYTES", "data": ["many"]}]
         answer = container.invoke(json.dumps({"inputs": inputs}), "model=text")
         assert len(answer.json()["outputs"][0]["data"]) == 300_000

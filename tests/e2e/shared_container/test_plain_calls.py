@@ -33,12 +33,12 @@ BODIES = {
 }
 
 
-def both(
+def plain_answers(
     container: SharedContainer, body: str | bytes, attributes: str | None, headers: dict[str, str]
 ) -> tuple[Answer, Answer]:
     """The answer to a plain call, and to the same call with an attribute that means nothing."""
-    other = "trace" if attributes is None else f"{attributes};trace"
-    return (container.invoke(body, attributes, headers), container.invoke(body, other, headers))
+    other_text = "trace" if attributes is None else f"{attributes};trace"
+    return (container.invoke(body, attributes, headers), container.invoke(body, other_text, headers))
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
@@ -46,8 +46,8 @@ def both(
 def test_a_call_in_json_gets_the_same_answer(
     container: SharedContainer, body: str | bytes, attributes: str
 ) -> None:
-    plain, scripted = both(container, body, attributes, JSON)
-    assert plain == scripted
+    plain, answer = plain_answers(container, body, attributes, JSON)
+    assert plain == answer
     assert plain.type == JSON["Content-Type"]
 
 
@@ -72,8 +72,8 @@ def test_a_call_in_json_gets_the_same_answer(
 )
 def test_a_header_means_the_same(container: SharedContainer, attributes: str | None) -> None:
     for body, headers in ((tensor(5), JSON), binary(5)):
-        plain, scripted = both(container, body, attributes, headers)
-        assert plain == scripted
+        plain, answer = plain_answers(container, body, attributes, headers)
+        assert plain == answer
 
 
 @pytest.mark.parametrize("attributes", [None, "model=resnet", "model=resnet;version=1"])
@@ -81,22 +81,22 @@ def test_a_header_means_the_same(container: SharedContainer, attributes: str | N
 def test_a_binary_call_gets_the_same_answer(
     container: SharedContainer, attributes: str | None, value: int
 ) -> None:
-    plain, scripted = both(container, *binary(value)[:1], attributes, binary(value)[1])
-    assert plain == scripted
+    plain, answer = plain_answers(container, *binary(value)[:1], attributes, binary(value)[1])
+    assert plain == answer
     assert plain.type.startswith(BINARY if value == 5 else JSON["Content-Type"])
 
 
 @pytest.mark.parametrize("size", [0, 3, 99999, 999999999])
 def test_a_wrong_size_gets_the_same_answer(container: SharedContainer, size: int) -> None:
     headers = {"Content-Type": f"{BINARY};json-header-size={size}"}
-    plain, scripted = both(container, binary(5)[0], "model=resnet", headers)
-    assert plain == scripted
+    plain, answer = plain_answers(container, binary(5)[0], "model=resnet", headers)
+    assert plain == answer
 
 
 @pytest.mark.parametrize(("value", "count"), [(5, 1), (-400, 1), (-500, 1), (-404, 2), (-503, 2)])
 def test_only_what_may_mean_that_a_model_is_not_loaded_is_asked_twice(
     container: SharedContainer, value: int, count: int
 ) -> None:
-    before = len(container.recorded())
+    before = len(container.recorded_lines())
     container.invoke(tensor(value), "model=resnet;version=2")
-    assert container.recorded()[before:] == [f"resnet_image/2 {value}"] * count
+    assert container.recorded_lines()[before:] == [f"resnet_image/2 {value}"] * count

@@ -20,9 +20,9 @@ from tests.support.broken_repositories import (
     TENSORS,
     Case,
     Files,
-    changed,
+    change_file,
     graph,
-    moved,
+    move_files,
 )
 from triton_fleet.check.repositories import RepositoryTarget
 from triton_fleet.cli.try_load import run_findings
@@ -33,10 +33,10 @@ from triton_fleet.spec.endpoint import Mode
 
 pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
 
-VALIDATED = "Triton 24.10 validated only its configuration"
+VALIDATION_MESSAGE = "Triton 24.10 validated only its configuration"
 
 
-def zipped(*names: str) -> bytes:
+def zip_model(*names: str) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name in names:
@@ -56,9 +56,9 @@ FOREST = "".join(
     f'parameters {{ key: "{key}" value {{ string_value: "{value}" }} }}\n'
     for key, value in {"model_type": "xgboost_json", "output_class": "false"}.items()
 )
-NET: Files = moved(changed(SCALE, "scale/config.pbtxt", ('"scale"', '"net"')), "scale/", "net/")
-TORCHSCRIPT = zipped("net/data.pkl", "net/constants.pkl", "net/code/__torch__.py")
-BROKEN: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
+NET: Files = move_files(change_file(SCALE, "scale/config.pbtxt", ('"scale"', '"net"')), "scale/", "net/")
+TORCHSCRIPT = zip_model("net/data.pkl", "net/constants.pkl", "net/code/__torch__.py")
+BROKEN_REPOSITORIES: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
     "too-new": (
         {**NET, "net/1/model.onnx": graph(["n", 2], ir_version=11)},
         RepositoryTarget(release="24.09"),
@@ -66,7 +66,7 @@ BROKEN: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
         " Load model from net/1/model.onnx failed:Unsupported model IR version: 11, max supported IR version: 10",
     ),
     "state-dict": (
-        model("weights", "pytorch", "model.pt", zipped("archive/data.pkl", "archive/data/0")),
+        model("weights", "pytorch", "model.pt", zip_model("archive/data.pkl", "archive/data/0")),
         RepositoryTarget(),
         "not tried, and cannot be loaded: weights/1/model.pt: PytorchStreamReader failed locating file"
         " constants.pkl: file not found: it is not TorchScript, but weights or a pickled module",
@@ -122,28 +122,31 @@ HEALTHY: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
     "plan": (
         PLAN,
         RepositoryTarget(),
-        f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}",
+        f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATION_MESSAGE}",
     ),
     "torchscript": (
         model("net", "pytorch", "model.pt", TORCHSCRIPT),
         RepositoryTarget(),
-        f"not tried, as this machine lacks the backend: 'net' (pytorch); {VALIDATED}",
+        f"not tried, as this machine lacks the backend: 'net' (pytorch); {VALIDATION_MESSAGE}",
     ),
     "forest": (
         model("forest", "fil", "xgboost.json", b'{"learner": {}, "version": [1, 7, 6]}', FOREST),
         RepositoryTarget(),
-        f"not tried, as this machine lacks the backend: 'forest' (fil); {VALIDATED}",
+        f"not tried, as this machine lacks the backend: 'forest' (fil); {VALIDATION_MESSAGE}",
     ),
     "own": (
         model("mine", "mine"),
         RepositoryTarget(),
         (
             "not tried, as this machine lacks the backend: 'mine' (mine, which the model or an image of your own"
-            f" has to bring); {VALIDATED}"
+            f" has to bring); {VALIDATION_MESSAGE}"
         ),
     ),
     "partly": (
-        {**ENSEMBLE, **moved(changed(PLAN, "plan/config.pbtxt", ('"plan"', '"scale"')), "plan/", "scale/")},
+        {
+            **ENSEMBLE,
+            **move_files(change_file(PLAN, "plan/config.pbtxt", ('"plan"', '"scale"')), "plan/", "scale/"),
+        },
         RepositoryTarget(default_model="pipeline"),
         (
             "not tried, as this machine lacks the backend: 'scale' (tensorrt); so 'pipeline' was not loaded as"
@@ -168,33 +171,35 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).parent / "fleet"), "check", "--run", *arguments]
     environment = {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin", "TMPDIR": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    return done
+    process = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in process.stderr
+    return process
 
 
 def write(folder: Path, name: str, files: Files) -> None:
-    Case(id="", files=files, changed="").write(folder / name)
+    Case(id="", files=files, change="").write(folder / name)
 
 
 def ask(
-    folder: Path, runtime: TritonRuntime, name: str, files: Files, asked: RepositoryTarget
+    folder: Path, runtime: TritonRuntime, name: str, files: Files, requested_target: RepositoryTarget
 ) -> TryLoadResult:
     write(folder, name, files)
     return load_in_triton(
         folder / name,
-        runtime.for_release(asked.release) if asked.release else runtime,
-        mode=asked.mode,
-        default_model=asked.default_model or "",
+        runtime.for_release(requested_target.release) if requested_target.release else runtime,
+        mode=requested_target.mode,
+        default_model=requested_target.default_model or "",
     )
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", BROKEN_REPOSITORIES)
 def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that_is_true(
     folder: Path, runtime: TritonRuntime, name: str
 ) -> None:
-    files, asked, sentence = BROKEN[name]
-    answer = ask(folder, runtime, name, files, asked)
+    files, requested_target, sentence = BROKEN_REPOSITORIES[name]
+    answer = ask(folder, runtime, name, files, requested_target)
     assert answer.lines()[0] == sentence
     assert not any("loads it" in line for line in answer.lines())
     (finding,) = findings(answer)
@@ -209,20 +214,20 @@ def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that
 def test_what_loaded_each_part_of_a_repository_is_named(
     folder: Path, runtime: TritonRuntime, name: str
 ) -> None:
-    files, asked, sentence = HEALTHY[name]
-    answer = ask(folder, runtime, name, files, asked)
+    files, requested_target, sentence = HEALTHY[name]
+    answer = ask(folder, runtime, name, files, requested_target)
     assert answer.lines()[0] == sentence
     assert findings(answer) == []
 
 
 @pytest.mark.nightly
 def test_the_five_that_no_container_loads_fail_in_one_command(folder: Path) -> None:
-    for name, (files, _, _) in BROKEN.items():
+    for name, (files, _, _) in BROKEN_REPOSITORIES.items():
         write(folder, name, files)
-    done = run(folder, *BROKEN, "--triton", "24.09")
-    for name, (_, _, sentence) in BROKEN.items():
-        assert f"{name}: {sentence}" in done.stdout.splitlines()
-    assert done.returncode == 1
+    process = run(folder, *BROKEN_REPOSITORIES, "--triton", "24.09")
+    for name, (_, _, sentence) in BROKEN_REPOSITORIES.items():
+        assert f"{name}: {sentence}" in process.stdout.splitlines()
+    assert process.returncode == 1
 
 
 @pytest.fixture
@@ -238,9 +243,9 @@ def test_a_model_of_an_archive_that_was_not_tried_is_named_by_its_directory(
     write(fleet_home, "repository", PLAN)
     with tarfile.open("mine.tar.gz", "w:gz") as tar:
         tar.add("repository", ".")
-    asked = RepositoryTarget(mode=Mode.MULTI_MODEL)
-    assert list(run_findings([Path("mine.tar.gz")], asked, quiet=False)) == []
-    sentence = f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}"
+    requested_target = RepositoryTarget(mode=Mode.MULTI_MODEL)
+    assert list(run_findings([Path("mine.tar.gz")], requested_target, quiet=False)) == []
+    sentence = f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATION_MESSAGE}"
     assert f"mine.tar.gz: {sentence}" in capsys.readouterr().out.splitlines()
 
 
@@ -249,6 +254,6 @@ def test_what_was_not_tried_is_printed_beside_a_report_for_machines(
 ) -> None:
     write(fleet_home, "plan", PLAN)
     assert list(run_findings([Path("plan")], RepositoryTarget(), quiet=True)) == []
-    printed = capsys.readouterr()
-    assert "plan: not tried, as this machine lacks the backend: 'plan'" in " ".join(printed.err.split())
-    assert printed.out == ""
+    output = capsys.readouterr()
+    assert "plan: not tried, as this machine lacks the backend: 'plan'" in " ".join(output.err.split())
+    assert output.out == ""

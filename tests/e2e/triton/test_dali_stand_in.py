@@ -17,7 +17,7 @@ import pytest
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from tests.support.fleet_folder import ROOT
-from tests.support.real_dali import REAL, encoded, scene
+from tests.support.real_dali import REAL, encode_image, scene
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
 from triton_fleet.local.triton.runtime import TritonRuntime
@@ -31,10 +31,10 @@ ort: Any = onnxruntime  # a C extension: its names are not in its types
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What git keeps, and what the script makes."""
+    """The files that git keeps, and those that the script makes."""
     folder = tmp_path_factory.mktemp("images") / "repository"
-    made = shutil.ignore_patterns("model.onnx", "inception_labels.txt", ".*")
-    shutil.copytree(EXAMPLE / "models/image", folder, ignore=made)
+    omitted_files = shutil.ignore_patterns("model.onnx", "inception_labels.txt", ".*")
+    shutil.copytree(EXAMPLE / "models/image", folder, ignore=omitted_files)
     command: list[str | Path] = [
         sys.executable,
         EXAMPLE / "make_image_models.py",
@@ -63,17 +63,17 @@ def batch(*files: bytes) -> np.ndarray[Any, Any]:
 
 def test_encoded_images_become_what_inception_makes_of_their_pixels(triton: ZooTriton, archive: Path) -> None:
     files = [
-        encoded(scene(240, 320), "JPEG", quality=90),
-        encoded(scene(70, 50).convert("L"), "PNG"),
+        encode_image(scene(240, 320), "JPEG", quality=90),
+        encode_image(scene(70, 50).convert("L"), "PNG"),
     ]
     answer = triton.infer("images", {"INPUT": batch(*files)}, ["OUTPUT"])["OUTPUT"]
 
     dali = Graph(read_pipeline((archive / "dali/1/model.dali").read_bytes()))
     pixels = [dali.run({"DALI_INPUT_0": np.frombuffer(file, np.uint8)})[0] for file in files]
     session = ort.InferenceSession(archive / INCEPTION / "1/model.onnx", providers=["CPUExecutionProvider"])
-    (expected,) = session.run([SOFTMAX], {"input": np.stack(pixels)})
+    (expected_value,) = session.run([SOFTMAX], {"input": np.stack(pixels)})
     assert answer.shape == (2, 1001)
-    np.testing.assert_allclose(answer, expected, atol=1e-6)
+    np.testing.assert_allclose(answer, expected_value, atol=1e-6)
     assert len(set(answer.argmax(axis=1))) == 2
     assert len((archive / INCEPTION / "inception_labels.txt").read_text().splitlines()) == 1001
 
@@ -81,7 +81,7 @@ def test_encoded_images_become_what_inception_makes_of_their_pixels(triton: ZooT
 def test_bytes_that_are_no_image_are_refused_and_later_calls_succeed(triton: ZooTriton) -> None:
     with pytest.raises(RefusedError, match="stand-in for DALI: Unrecognized image format"):
         triton.infer("images", {"INPUT": batch(b"no image")}, ["OUTPUT"])
-    file = encoded(scene(30, 40), "JPEG")
+    file = encode_image(scene(30, 40), "JPEG")
     assert triton.infer("images", {"INPUT": batch(file)}, ["OUTPUT"])["OUTPUT"].shape == (1, 1001)
 
 
@@ -100,7 +100,7 @@ OUTPUT = 'output { name: "OUT" data_type: TYPE_UINT8 dims: [ -1, -1, 3 ] }'
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "message"),
     [
         (INPUT + OUTPUT, ", model.dali: the stand-in for DALI does not know operator Rotate"),
         (INPUT, "leaves inputs or outputs to its pipeline"),
@@ -108,11 +108,11 @@ OUTPUT = 'output { name: "OUT" data_type: TYPE_UINT8 dims: [ -1, -1, 3 ] }'
     ids=["unknown", "left-out"],
 )
 def test_what_the_stand_in_cannot_serve_is_refused_when_it_is_loaded(
-    triton: ZooTriton, tmp_path: Path, config: str, said: str
+    triton: ZooTriton, tmp_path: Path, config: str, message: str
 ) -> None:
     version = tmp_path / "repository/images/1"
     version.mkdir(parents=True)
     (version.parent / "config.pbtxt").write_text(config)
     (version / "model.dali").write_bytes(b64decode(REAL["unknown"]["operator Rotate"]))
-    with pytest.raises(RefusedError, match=said):
+    with pytest.raises(RefusedError, match=message):
         triton.load(f"refused-{len(config)}", tmp_path / "repository")

@@ -17,7 +17,7 @@ from werkzeug.test import Client
 from fleet_emulator.hosting import EndpointId, HostingError
 from tests.support.endpoint_ids import SignedFor
 from tests.support.memory_group import end_first, memory_group, ooms, runtime_in
-from tests.support.triton_models import QUIET, Starter, all_gone, python_model, shared_memory
+from tests.support.triton_models import QUIET, Starter, is_session_over, python_model, shared_memory
 from tests.support.zoo import Zoo, times
 from triton_fleet.local.containers import Container, SingleModel
 from triton_fleet.local.gateway import Gateway
@@ -66,25 +66,27 @@ def group() -> Iterator[Path]:
 
 
 @contextmanager
-def supervised(runtime: TritonRuntime, folder: Path, model: str) -> Iterator[tuple[SupervisedTriton, Client]]:
+def supervised_triton(
+    runtime: TritonRuntime, folder: Path, model: str
+) -> Iterator[tuple[SupervisedTriton, Client]]:
     """A Triton as `fleet local` runs it, with the gateway before it; nothing is left of it afterwards."""
     stage(python_model(folder, model), folder / "staged")
     triton = SupervisedTriton(runtime, folder / "staged", QUIET, log=folder / "triton.log", ping_interval=0.1)
 
     @contextmanager
-    def calling(_endpoint: EndpointId) -> Iterator[Container]:
+    def serve_caller(_endpoint: EndpointId) -> Iterator[Container]:
         yield SingleModel(triton, "AllTraffic", differences=[], record=lambda _measure, _value: None)
 
     triton.start()
     assert triton.server is not None
     processes = [triton.server.process]
     try:
-        yield triton, Client(SignedFor(Gateway(calling)))
+        yield triton, Client(SignedFor(Gateway(serve_caller)))
         processes.append(triton.server.process)
     finally:
         triton.stop()
     for process in processes:
-        assert all_gone(process.pid)
+        assert is_session_over(process.pid)
         assert shared_memory(process) == []
 
 
@@ -101,7 +103,7 @@ def test_a_model_that_may_not_have_the_memory_to_load_is_refused_with_its_line_a
         starter.start(python_model(tmp_path, code(load=MORE_THAN_IT_MAY)))
     assert "(double/1/model.py:8)" in str(caught.value)
     assert f"(out of memory: {REMEDY}" in str(caught.value)
-    assert all_gone(starter.servers[0].process.pid)
+    assert is_session_over(starter.servers[0].process.pid)
 
 
 def test_a_model_that_the_kernel_ends_while_it_is_loaded_is_refused_with_the_likely_reason(
@@ -115,7 +117,7 @@ def test_a_model_that_the_kernel_ends_while_it_is_loaded_is_refused_with_the_lik
         caught.value
     )
     assert REMEDY in str(caught.value)
-    assert all_gone(starter.servers[0].process.pid)
+    assert is_session_over(starter.servers[0].process.pid)
     assert shared_memory(starter.servers[0].process) == []
 
 
@@ -127,17 +129,17 @@ def test_a_server_that_the_kernel_ends_while_it_starts_is_explained(
     with pytest.raises(HostingError, match="Triton did not start: it was ended by SIGKILL, probably by the"):
         starter.start(python_model(tmp_path, code(load=load)))
     assert ooms(group) >= 1
-    assert all_gone(starter.servers[0].process.pid)
+    assert is_session_over(starter.servers[0].process.pid)
     assert shared_memory(starter.servers[0].process) == []
 
 
 def test_a_call_for_which_a_model_may_not_have_the_memory_fails_alone(
     runtime: TritonRuntime, tmp_path: Path
 ) -> None:
-    with supervised(runtime, tmp_path, code(call=MORE_THAN_IT_MAY)) as (triton, client):
-        status, said = invoke(client, 11.0)
-        assert (status, said["OriginalStatusCode"]) == (424, 500)
-        assert "MemoryError" in said["OriginalMessage"]
+    with supervised_triton(runtime, tmp_path, code(call=MORE_THAN_IT_MAY)) as (triton, client):
+        status, values = invoke(client, 11.0)
+        assert (status, values["OriginalStatusCode"]) == (424, 500)
+        assert "MemoryError" in values["OriginalMessage"]
         assert invoke(client, 1.0)[0] == 200
         assert (triton.state, triton.restarts, triton.problems) == (State.READY, 0, [])
 
@@ -145,21 +147,19 @@ def test_a_call_for_which_a_model_may_not_have_the_memory_fails_alone(
 def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
     runtime: TritonRuntime, tmp_path: Path, group: Path
 ) -> None:
-    limited = runtime_in(runtime, group, tmp_path)
-    with supervised(limited, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
+    limited_runtime = runtime_in(runtime, group, tmp_path)
+    with supervised_triton(limited_runtime, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
         assert triton.server is not None
-        killed = triton.server.process.pid
-        end_first(killed)
-        status, said = invoke(client, 11.0)
-        assert (status, said["OriginalStatusCode"]) == (424, 0)
+        pid = triton.server.process.pid
+        end_first(pid)
+        status, values = invoke(client, 11.0)
+        assert (status, values["OriginalStatusCode"]) == (424, 0)
         assert triton.wait_for(State.RESTARTING, 10.0)
         assert triton.wait_for(State.READY, 60.0)
         assert ooms(group) >= 1  # the stub may ask for more before it sees that its server has ended
         assert invoke(client, 1.0)[0] == 200
         [line] = [line for line in (tmp_path / "triton.log").read_text().splitlines() if line[:3] == "---"]
-    assert line.startswith(
-        f"--- Triton, process {killed}, was ended by SIGKILL, probably by the kernel, which"
-    )
+    assert line.startswith(f"--- Triton, process {pid}, was ended by SIGKILL, probably by the kernel, which")
     assert REMEDY in line
     assert line.endswith("; it is restarted")
 
@@ -168,12 +168,12 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
 def test_a_model_that_the_kernel_ends_stays_away_as_in_the_container_and_status_and_log_say_so(
     runtime: TritonRuntime, tmp_path: Path, group: Path
 ) -> None:
-    limited = runtime_in(runtime, group, tmp_path)
-    with supervised(limited, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
+    limited_runtime = runtime_in(runtime, group, tmp_path)
+    with supervised_triton(limited_runtime, tmp_path, code(call=MORE_THAN_IT_HAS)) as (triton, client):
         for x in (11.0, 1.0):
-            status, said = invoke(client, x)
-            assert (status, said["OriginalStatusCode"]) == (424, 500)
-            assert "Stub process 'double_0_0' is not healthy" in said["OriginalMessage"]
+            status, values = invoke(client, x)
+            assert (status, values["OriginalStatusCode"]) == (424, 500)
+            assert "Stub process 'double_0_0' is not healthy" in values["OriginalMessage"]
         assert ooms(group) == 1
         assert triton.server is not None
         assert triton.server.pool.request("GET", "/ping").status == 200
@@ -200,22 +200,22 @@ def test_of_many_targets_the_one_that_memory_does_not_suffice_for_is_refused_and
         assert zoo.call("small.tar.gz") == 2.0
         with pytest.raises(ClientError) as caught:
             zoo.call("large.tar.gz")
-        said: Any = caught.value.response
-        assert (said["Error"]["Code"], said["OriginalStatusCode"]) == ("ModelError", 400)
-        assert "Stub process 'large.tar.gz_0_0' is not healthy" in said["OriginalMessage"]
-        assert REMEDY in said["OriginalMessage"]
+        response: Any = caught.value.response
+        assert (response["Error"]["Code"], response["OriginalStatusCode"]) == ("ModelError", 400)
+        assert "Stub process 'large.tar.gz_0_0' is not healthy" in response["OriginalMessage"]
+        assert REMEDY in response["OriginalMessage"]
         assert ooms(group) == 1
         assert zoo.call("small.tar.gz") == 2.0
         zoo.upload("late.tar.gz", times(4, initialize=f"        import resource; {MORE_THAN_IT_MAY}"))
         with pytest.raises(ClientError) as caught:
             zoo.call("late.tar.gz")
-        said = caught.value.response
-        assert (said["Error"]["Code"], said["OriginalStatusCode"]) == ("ModelError", 507)
+        response = caught.value.response
+        assert (response["Error"]["Code"], response["OriginalStatusCode"]) == ("ModelError", 507)
         assert zoo.report()["evictions"] == ["small.tar.gz"]
         assert zoo.call("small.tar.gz") == 2.0
         assert zoo.report()["restarts"] == 0
     finally:
         zoo.stop()
-    assert all_gone(process.pid)
+    assert is_session_over(process.pid)
     assert shared_memory(process) == []
     assert "MemoryError" in zoo.log.read_text()

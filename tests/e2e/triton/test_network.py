@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,18 +10,10 @@ import psutil
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from tests.support.embedded_gateway import running_gateway
 from tests.support.other_user import run_as_other_user
 from tests.support.triton_models import Starter, call, python_model
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.triton.network import check_network
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_gateway() as aws:
-        yield aws
-
 
 SERVICES = {
     "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
@@ -52,7 +43,7 @@ def test_no_port_of_triton_is_in_a_network_that_anybody_else_is_in(starter: Star
     theirs = {Path(f"/proc/{pid}/ns/net").readlink() for pid in members(server.process.pid)}
     assert len(theirs - {ours}) == len(theirs) == 1
     sockets = psutil.net_connections("inet")  # of our network
-    assert [each for each in sockets if each.pid in members(server.process.pid)] == []
+    assert [socket for socket in sockets if socket.pid in members(server.process.pid)] == []
     assert call(server, [[1, 2]]) == [1, 2, 2, 4]
 
 
@@ -84,9 +75,9 @@ class TritonPythonModel:
 
 @pytest.mark.triton
 def test_the_code_of_a_model_reaches_no_service_of_the_machine(
-    starter: Starter, tmp_path: Path, aws: EmbeddedAws
+    starter: Starter, tmp_path: Path, gateway: EmbeddedAws
 ) -> None:
-    code = REACH.replace("ADDRESS", repr("127.0.0.1")).replace("PORT", str(urlsplit(aws.url).port))
+    code = REACH.replace("ADDRESS", repr("127.0.0.1")).replace("PORT", str(urlsplit(gateway.url).port))
     server = starter.start(python_model(tmp_path, code))
     assert call(server, [[1, 2]]) == [1, 2, 0, 0]
 
@@ -127,8 +118,12 @@ def test_a_server_whose_way_in_is_killed_is_ended_so_that_another_can_start(
     starter: Starter, tmp_path: Path
 ) -> None:
     server = starter.start(python_model(tmp_path))
-    members_of_it = map(psutil.Process, members(server.process.pid))
-    [way_in] = [each for each in members_of_it if "namespace.py" in " ".join(each.cmdline())]
+    member_processes = map(psutil.Process, members(server.process.pid))
+    [way_in] = [
+        member_process
+        for member_process in member_processes
+        if "namespace.py" in " ".join(member_process.cmdline())
+    ]
     way_in.kill()
     way_in.wait(10)
     with pytest.raises(ConnectionRefusedError):
@@ -157,6 +152,6 @@ def test_a_machine_that_gives_no_namespace_is_refused_with_the_reason_and_the_re
     monkeypatch.setattr("triton_fleet.local.triton.network.data_file", lambda _name: facts)
     with pytest.raises(
         CannotRunError, match="no network namespace.*: unshare: Operation not permitted"
-    ) as raised:
+    ) as error_info:
         check_network()
-    assert raised.value.remedy == remedy
+    assert error_info.value.remedy == remedy

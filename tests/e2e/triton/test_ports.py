@@ -14,7 +14,7 @@ pytestmark = pytest.mark.triton
 
 PREFIX = "SAGEMAKER_TRITON_"
 METRICS = {f"{PREFIX}LOG_VERBOSE": "false", f"{PREFIX}ALLOW_METRICS": "true"}
-PUBLISHED = METRICS | {f"{PREFIX}PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
+PUBLISH_SETTINGS = METRICS | {f"{PREFIX}PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
 GRPC = {f"{PREFIX}LOG_VERBOSE": "false", f"{PREFIX}ALLOW_GRPC": "true"}
 
 
@@ -37,7 +37,7 @@ def answers(server: TritonServer, port: int) -> bool:
         (METRICS | {f"{PREFIX}METRICS_PORT": "8002"}, "metrics", 8002),
         (METRICS, "metrics", 8002),
         (METRICS | flags("--metrics-port=8002"), "metrics", 8002),
-        (PUBLISHED | flags("--metrics-port=24000"), "metrics", 24000),
+        (PUBLISH_SETTINGS | flags("--metrics-port=24000"), "metrics", 24000),
         (METRICS | flags("--metrics-port=8002", "--metrics-address=127.0.0.1"), "metrics", 8002),
         (GRPC | {f"{PREFIX}GRPC_PORT": "22999"}, "GRPC", 22999),
         (flags("--allow-grpc=on"), "GRPC", 8001),
@@ -66,13 +66,13 @@ def test_two_services_at_one_port_are_refused_in_tritons_words(starter: Starter,
     ("environment", "port"),
     [
         (METRICS | {f"{PREFIX}METRICS_PORT": "8002"} | flags("--metrics-port", "23005"), 23005),
-        (PUBLISHED | {f"{PREFIX}METRICS_PORT": "8002"}, 23000),
+        (PUBLISH_SETTINGS | {f"{PREFIX}METRICS_PORT": "8002"}, 23000),
         *(
             pytest.param(environment, 23005, marks=pytest.mark.nightly)
             for environment in (
                 METRICS | {f"{PREFIX}METRICS_PORT": "23005"},
                 METRICS | flags("--metrics-port=23005"),
-                PUBLISHED | {f"{PREFIX}METRICS_PORT": "23005"},
+                PUBLISH_SETTINGS | {f"{PREFIX}METRICS_PORT": "23005"},
             )
         ),
     ],

@@ -17,7 +17,7 @@ from triton_fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.triton
 ACTIVATE = 'export PATH="$(dirname "${BASH_SOURCE[0]}"):$PATH"\n'
-IMPORTED = """
+IMPORT_CODE = """
 import importlib.util
 import triton_python_backend_utils as pb_utils
 
@@ -39,8 +39,8 @@ def test_a_package_that_only_the_product_has_is_missing_at_the_line_that_imports
     module: str, starter: Starter, tmp_path: Path
 ) -> None:
     code = f"# A model.\n\nimport {module}\n{DOUBLE}"
-    missing = rf"ModuleNotFoundError: No module named '{module}' \(double/1/model.py:3\)"
-    with pytest.raises(HostingError, match=missing):
+    missing_text = rf"ModuleNotFoundError: No module named '{module}' \(double/1/model.py:3\)"
+    with pytest.raises(HostingError, match=missing_text):
         starter.start(python_model(tmp_path, code))
 
 
@@ -60,13 +60,13 @@ def test_numpy_and_the_models_own_files_are_found(starter: Starter, tmp_path: Pa
 
 
 def test_a_path_of_the_endpoints_variables_brings_in_nothing(starter: Starter, tmp_path: Path) -> None:
-    repository = python_model(tmp_path, IMPORTED)
+    repository = python_model(tmp_path, IMPORT_CODE)
     server = starter.start(repository, {"PYTHONPATH": str(Path(__file__).parents[3])})
     assert call(server, [[1.0, 2.0]]) == [1, 2, 2, 4]
 
 
 def test_a_stand_in_beside_it_has_the_products_packages_for_itself(starter: Starter, tmp_path: Path) -> None:
-    python_model(tmp_path, IMPORTED, name="imported")
+    python_model(tmp_path, IMPORT_CODE, name="imported")
     repository = onnx_model(tmp_path, f'platform: "onnxruntime_onnx" {TENSORS}', ["n", 2])
     environment = {
         "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "double",
@@ -76,11 +76,11 @@ def test_a_stand_in_beside_it_has_the_products_packages_for_itself(starter: Star
     assert call(server, [[1.0, 2.0]]) == [1, 2, 2, 4]
 
 
-@pytest.mark.parametrize("missing", ["", "moto"])
+@pytest.mark.parametrize("missing_text", ["", "moto"])
 def test_a_packed_environment_brings_its_packages_and_no_others(
-    missing: str, starter: Starter, tmp_path: Path
+    missing_text: str, starter: Starter, tmp_path: Path
 ) -> None:
-    code = f"import packed_package\n{f'import {missing}' if missing else ''}\n{DOUBLE}"
+    code = f"import packed_package\n{f'import {missing_text}' if missing_text else ''}\n{DOUBLE}"
     repository = python_model(tmp_path, code)
     python = starter.runtime.python
     packages = python.packages_folder.relative_to(python.prefix)
@@ -103,7 +103,7 @@ def test_a_packed_environment_brings_its_packages_and_no_others(
             'parameters { key: "EXECUTION_ENV_PATH" value'
             ' { string_value: "$$TRITON_MODEL_DIRECTORY/packed.tar.gz" } }'
         )
-    if missing:
+    if missing_text:
         with pytest.raises(HostingError, match="No module named 'moto'"):
             starter.start(repository)
     else:

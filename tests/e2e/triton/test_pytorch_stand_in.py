@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from fleet_emulator.triton_backends import PACKAGES
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
-from triton_fleet.local.triton.runtime import TritonRuntime
 
 torch: Any = pytest.importorskip(
     "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"
@@ -22,13 +20,6 @@ pytestmark = [pytest.mark.triton, pytest.mark.filterwarnings("ignore:.*torch.jit
 X = np.array([[1.5, -2.0]], np.float32)
 Y = np.array([[4.0, 8.0]], np.float32)
 TEXTS = np.array(["a", "b"], np.object_)
-
-
-@pytest.fixture(scope="module")
-def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooTriton]:
-    zoo = ZooTriton(runtime, tmp_path_factory.mktemp("triton"))
-    yield zoo
-    zoo.server.stop()
 
 
 def repository(folder: Path, forward: str, config: str, *, batch: int = 8) -> Path:
@@ -52,7 +43,7 @@ def tensors(dims: str = "2", **types: str) -> str:
     )
 
 
-ANSWERED: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
+MODEL_ANSWERS: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
     "inputs by the names of the arguments": (
         "def forward(self, a, b):\n  return a - b",
         tensors(b="FP32", a="FP32", out__0="FP32"),
@@ -84,17 +75,17 @@ ANSWERED: dict[str, tuple[str, str, int, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", ANSWERED)
+@pytest.mark.parametrize("what", MODEL_ANSWERS)
 def test_names_lead_to_arguments_and_answers_as_in_the_backend(
     triton: ZooTriton, tmp_path: Path, what: str
 ) -> None:
-    forward, config, batch, inputs, wanted = ANSWERED[what]
+    forward, config, batch, inputs, expected_values = MODEL_ANSWERS[what]
     target = what.replace(" ", "-")
     triton.load(target, repository(tmp_path, forward, config, batch=batch))
-    answer = triton.infer(target, inputs, list(wanted))
-    for name, array in wanted.items():
+    answer = triton.infer(target, inputs, list(expected_values))
+    for name, array in expected_values.items():
         if array.dtype == np.object_:
-            assert [each.decode() for each in answer[name]] == list(array)
+            assert [text.decode() for text in answer[name]] == list(array)
         else:
             assert (answer[name].tolist(), answer[name].dtype) == (array.tolist(), array.dtype)
 
@@ -126,7 +117,7 @@ def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_cal
         "def forward(self, x):\n  if bool((x < 0).any()):\n    raise Exception('below')\n  return x, x.sum()"
     )
     outputs = {"out__0": "INT32", "out__1": "FP32", "out__2": "FP32"}
-    said = {
+    text = {
         "out__0": "configuration expects datatype TYPE_INT32 for output 'out__0', model provides TYPE_FP32",
         "out__1": "output 'out__1' is a scalar which is not supported.",
         "out__2": "refers to an output index which doesn't exist. This model has 2 outputs",
@@ -134,13 +125,13 @@ def test_what_the_model_and_its_configuration_do_not_agree_on_is_told_to_who_cal
     for name, kind in outputs.items():
         config = tensors(**{"x": "FP32", name: kind})
         triton.load(name, repository(tmp_path / name, forward, config))
-        with pytest.raises(RefusedError, match=f"stand-in for PyTorch's backend: .*{said[name]}"):
+        with pytest.raises(RefusedError, match=f"stand-in for PyTorch's backend: .*{text[name]}"):
             triton.infer(name, {"x": Y}, [name])
     with pytest.raises(RefusedError, match=r"(?s)PyTorch execute failure: .*below"):
         triton.infer("out__0", {"x": X}, ["out__0"])
 
 
-REFUSED = {
+REFUSED_MODELS = {
     "count": (tensors(a="FP32", b="FP32", out="FP32"), "configuration expects 2 inputs, model provides 1"),
     "value": (
         tensors(x="FP32", out="FP32") + 'parameters { key: "INFERENCE_MODE" value { string_value: "yes" } }',
@@ -163,12 +154,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED_MODELS)
 def test_what_cannot_be_served_is_refused_when_it_is_loaded(
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
-    config, said = REFUSED[name]
-    with pytest.raises(RefusedError, match=said):
+    config, text = REFUSED_MODELS[name]
+    with pytest.raises(RefusedError, match=text):
         triton.load(name, repository(tmp_path, "def forward(self, x):\n  return x", config))
 
 

@@ -13,7 +13,7 @@ from tests.support.triton_models import (
     TENSORS,
     Starter,
     alive,
-    all_gone,
+    is_session_over,
     onnx_model,
     python_model,
     shared_memory,
@@ -85,7 +85,7 @@ def test_a_server_that_is_not_ready_in_time_is_stopped_and_the_model_it_waits_fo
     with pytest.raises(HostingError, match=r"not ready after 3 s, still loading double"):
         starter.start(python_model(tmp_path, code), timeout=3.0)
     assert starter.servers[0].process.dead.is_set()
-    assert all_gone(starter.servers[0].process.pid)
+    assert is_session_over(starter.servers[0].process.pid)
 
 
 def test_an_option_that_triton_does_not_know_is_named(starter: Starter, tmp_path: Path) -> None:
@@ -100,5 +100,5 @@ def test_stopping_leaves_no_process_and_no_shared_memory(starter: Starter, tmp_p
     assert sorted(alive(session)) == [way_in, "triton_python_backend_stub", "tritonserver"]
     assert shared_memory(server.process)
     server.stop()
-    assert all_gone(session)
+    assert is_session_over(session)
     assert not shared_memory(server.process)

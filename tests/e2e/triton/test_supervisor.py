@@ -14,8 +14,8 @@ from fleet_emulator.hosting import HostingError
 from tests.support.triton_models import (
     DOUBLE,
     QUIET,
-    all_gone,
     call,
+    is_session_over,
     python_model,
     shared_memory,
 )
@@ -37,23 +37,23 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
         assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
         assert triton.server is not None
         first = triton.server.process
-        killed = first.pid
+        pid = first.pid
 
-        os.kill(killed, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
 
         assert triton.wait_for(State.RESTARTING, 10.0)
         assert triton.ready is None
-        assert all_gone(killed)
+        assert is_session_over(pid)
         assert triton.wait_for(State.READY, 60.0)
         assert call(triton.ready, [[3, 4]]) == [1, 2, 6, 8]
-        assert triton.server.process.pid != killed
+        assert triton.server.process.pid != pid
         last = triton.server.process
     finally:
         triton.stop()
     assert str(triton.state) == "stopped"
     assert triton.restarts == 1
     assert triton.ready is None
-    assert all_gone(last.pid)
+    assert is_session_over(last.pid)
     assert shared_memory(first) + shared_memory(last) == []
 
 
@@ -67,12 +67,12 @@ def test_a_server_that_answers_no_ping_is_killed_and_started_again(
     triton.start()
     try:
         assert triton.server is not None
-        stopped = triton.server.process
-        os.kill(stopped.pid, signal.SIGSTOP)
+        stopped_process = triton.server.process
+        os.kill(stopped_process.pid, signal.SIGSTOP)
         assert triton.wait_for(State.RESTARTING, 30.0)
         assert triton.ready is None
         assert triton.wait_for(State.READY, 60.0)
-        assert all_gone(stopped.pid)
+        assert is_session_over(stopped_process.pid)
         assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
     finally:
         triton.stop()
@@ -82,16 +82,16 @@ def test_a_server_that_answers_no_ping_is_killed_and_started_again(
 def test_a_server_that_cannot_start_again_is_tried_until_it_can(
     runtime: TritonRuntime, tmp_path: Path
 ) -> None:
-    staged = tmp_path / "staged"
-    stage(python_model(tmp_path), staged)
-    triton = SupervisedTriton(runtime, staged, QUIET, log=tmp_path / "triton.log")
+    folder = tmp_path / "staged"
+    stage(python_model(tmp_path), folder)
+    triton = SupervisedTriton(runtime, folder, QUIET, log=tmp_path / "triton.log")
     triton.start()
     try:
         assert triton.server is not None
-        staged.rename(tmp_path / "away")
+        folder.rename(tmp_path / "away")
         os.kill(triton.server.process.pid, signal.SIGKILL)
         assert triton.wait_for(State.FAILED, 30.0)
-        (tmp_path / "away").rename(staged)
+        (tmp_path / "away").rename(folder)
         assert triton.wait_for(State.READY, 60.0)
         assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from fleet_emulator.stand_ins.engines.trtexec import Trtexec
 from tests.support.onnx_graphs import INT64, add, graph_bytes
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
-from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.repository.plan import HEADER
 
 pytestmark = pytest.mark.triton
@@ -22,13 +20,6 @@ CONFIG = 'platform: "tensorrt_plan"\nmax_batch_size: 8\n'
 INPUT = 'input { name: "x" data_type: TYPE_INT32 dims: 2 }\n'
 OUTPUT = 'output { name: "y" data_type: TYPE_INT32 dims: 2 }\n'
 WIDE = (INPUT + OUTPUT).replace("32", "64")
-
-
-@pytest.fixture(scope="module")
-def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooTriton]:
-    zoo = ZooTriton(runtime, tmp_path_factory.mktemp("triton"))
-    yield zoo
-    zoo.server.stop()
 
 
 def repository(
@@ -69,7 +60,7 @@ def test_of_plans_by_compute_capability_that_of_the_stand_in_is_taken(
     assert triton.infer("by-capability", {"x": x}, ["y"])["y"].tolist() == [[10, 12]]
 
 
-REFUSED = {
+REFUSED_MODELS = {
     "types": (INPUT + OUTPUT, "unexpected datatype TYPE_INT64 for inference input 'x', expecting TYPE_INT32"),
     "names": (WIDE.replace('"y"', '"z"'), "unexpected inference output 'z', allowed outputs are: y"),
     "left-out": (INPUT, "model 'left-out' leaves inputs or outputs to its plan"),
@@ -77,12 +68,12 @@ REFUSED = {
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED_MODELS)
 def test_what_a_real_plan_would_not_fit_and_what_this_one_cannot_know_is_refused(
     triton: ZooTriton, tmp_path: Path, name: str
 ) -> None:
-    tensors, said = REFUSED[name]
-    with pytest.raises(RefusedError, match=said):
+    tensors, text = REFUSED_MODELS[name]
+    with pytest.raises(RefusedError, match=text):
         triton.load(name, repository(tmp_path, "10.9.0.34", tensors))
 
 

@@ -17,8 +17,8 @@ from tests.support.broken_repositories import (
     SCALE,
     Case,
     Files,
-    changed,
-    moved,
+    change_file,
+    move_files,
     without,
 )
 from triton_fleet.findings import Severity
@@ -41,7 +41,7 @@ class Asker:
         self.runtime, self.repository = runtime, folder / "repository"
 
     def ask(self, files: Files, mode: Mode, default_model: str = "", seconds: float = 60.0) -> TryLoadResult:
-        Case(id="", files=files, changed="").write(self.repository)
+        Case(id="", files=files, change="").write(self.repository)
         return load_in_triton(
             self.repository, self.runtime, mode=mode, default_model=default_model, seconds=seconds
         )
@@ -73,7 +73,7 @@ def test_a_single_container_loads_the_model_that_is_named(asker: Asker) -> None:
 
 
 def test_an_archive_is_unpacked_and_loaded_by_its_name(asker: Asker, tmp_path: Path) -> None:
-    Case(id="", files=DOUBLE, changed="").write(asker.repository)
+    Case(id="", files=DOUBLE, change="").write(asker.repository)
     archive = tmp_path / "mine.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(asker.repository, ".")
@@ -90,8 +90,8 @@ def test_what_is_no_archive_is_refused_without_a_traceback(asker: Asker, tmp_pat
 
 @MODES
 def test_a_config_that_triton_cannot_parse_is_named_with_its_line(asker: Asker, mode: Mode) -> None:
-    broken = changed(ENSEMBLE, CONFIG, add="no_such_field: 1\n")
-    (finding,) = findings(asker.ask(broken, mode, default_model="pipeline"))
+    broken_files = change_file(ENSEMBLE, CONFIG, add="no_such_field: 1\n")
+    (finding,) = findings(asker.ask(broken_files, mode, default_model="pipeline"))
     assert (finding.code, finding.severity) == ("FL490", Severity.ERROR)
     assert (finding.file, finding.line) == (asker.repository / CONFIG, 6)
     assert 'Message type "inference.ModelConfig" has no field named "no_such_field".' in finding.message
@@ -122,43 +122,43 @@ def test_the_start_scripts_refusal_is_told_in_its_words(asker: Asker) -> None:
 
 
 def test_files_at_the_root_are_a_model_of_a_multi_model_endpoint_alone(asker: Asker, tmp_path: Path) -> None:
-    at_root = moved(DOUBLE, "double/", "")
+    at_root = move_files(DOUBLE, "double/", "")
     assert asker.ask(at_root, Mode.MULTI_MODEL).loaded
     answer = load_in_triton(asker.repository, asker.runtime, mode=Mode.SINGLE)
     assert answer.reason.startswith("Incorrect directory structure.")
 
 
 def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_is_not_said_to_be_loaded(asker: Asker) -> None:
-    answer = asker.ask(changed(PLAN, "plan/config.pbtxt", add=GPU), Mode.SINGLE)
+    answer = asker.ask(change_file(PLAN, "plan/config.pbtxt", add=GPU), Mode.SINGLE)
     assert (answer.loaded, answer.reason, answer.ready) == (False, "", ())
     assert answer.parts.untried_models == {"plan": "tensorrt"}
     assert findings(answer) == []
-    assert [str(each) for each in answer.rewrites] == [
+    assert [str(rewrite) for rewrite in answer.rewrites] == [
         "plan/config.pbtxt: instance_group { kind: KIND_GPU } -> instance_group { count: 1 kind: KIND_CPU }"
     ]
 
 
 @pytest.mark.parametrize("backend", ["pytorch", "mine"])
 def test_the_core_refuses_what_is_wrong_with_the_config_of_any_backend(asker: Asker, backend: str) -> None:
-    broken = changed(DOUBLE, CONFIG, ('"python"', f'"{backend}"'), ("dims: [ 2 ]", "dims: [ 0 ]"))
-    (finding,) = findings(asker.ask(broken, Mode.SINGLE))
+    broken_files = change_file(DOUBLE, CONFIG, ('"python"', f'"{backend}"'), ("dims: [ 2 ]", "dims: [ 0 ]"))
+    (finding,) = findings(asker.ask(broken_files, Mode.SINGLE))
     assert "model input 'x' dimension must be integer >= 1" in finding.message
     assert finding.file == asker.repository / CONFIG
 
 
 def test_a_stand_in_has_no_library_and_the_configuration_need_not_name_it(asker: Asker) -> None:
-    files = changed(PLAN, "plan/config.pbtxt", add='runtime: "libtriton_tensorrt.so"\n')
-    answer = asker.ask(moved(files, "plan/", ""), Mode.MULTI_MODEL)
+    files = change_file(PLAN, "plan/config.pbtxt", add='runtime: "libtriton_tensorrt.so"\n')
+    answer = asker.ask(move_files(files, "plan/", ""), Mode.MULTI_MODEL)
     assert (answer.loaded, answer.reason) == (False, "")
     assert answer.parts.untried_models == {"repository": "tensorrt"}
-    assert [str(each) for each in answer.rewrites] == [
+    assert [str(rewrite) for rewrite in answer.rewrites] == [
         "config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }",
         'config.pbtxt: runtime: "libtriton_tensorrt.so" -> dropped',
     ]
 
 
 def test_what_a_stand_in_cannot_know_makes_a_warning_of_the_refusal(asker: Asker) -> None:
-    plan = changed(
+    plan = change_file(
         ENSEMBLE,
         CONFIG,
         ('backend: "python"', 'backend: "tensorrt"'),
@@ -175,7 +175,7 @@ def test_what_a_stand_in_cannot_know_makes_a_warning_of_the_refusal(asker: Asker
 @MODES
 def test_a_text_that_needs_a_gpu_is_read_as_it_is_written(asker: Asker, mode: Mode) -> None:
     """Protobuf's Python takes a plus sign; Triton does not, so that the text is not rewritten for a CPU."""
-    (finding,) = findings(asker.ask(changed(DOUBLE, CONFIG, ("[ 2 ]", "[ +2 ]"), add=GPU), mode))
+    (finding,) = findings(asker.ask(change_file(DOUBLE, CONFIG, ("[ 2 ]", "[ +2 ]"), add=GPU), mode))
     name = "double" if mode is Mode.SINGLE else "repository.tar.gz"
     assert finding.message.endswith(
         f"the config.pbtxt of model {name!r} cannot be read: line 4:50: Expected integer, got: +"
@@ -202,25 +202,25 @@ def test_a_load_that_takes_too_long_is_given_up(asker: Asker, mode: Mode) -> Non
 
 def test_a_server_that_ends_is_told(asker: Asker) -> None:
     """A version beyond 64 bits ends Triton 24.10."""
-    answer = asker.ask(moved(DOUBLE, "double/1/", f"double/{'9' * 20}/"), Mode.MULTI_MODEL)
+    answer = asker.ask(move_files(DOUBLE, "double/1/", f"double/{'9' * 20}/"), Mode.MULTI_MODEL)
     assert answer.reason == "it was ended by SIGABRT"
 
 
 @MODES
 def test_a_server_that_a_signal_ends_once_is_asked_again(asker: Asker, tmp_path: Path, mode: Mode) -> None:
     """Triton 24.10 now and then aborts on a busy machine; here its first model's code ends it."""
-    ended = tmp_path / "ended"
+    folder = tmp_path / "ended"
     abort = f"""
 import os, pathlib, signal
-if not pathlib.Path({str(ended)!r}).exists():
-    pathlib.Path({str(ended)!r}).touch()
+if not pathlib.Path({str(folder)!r}).exists():
+    pathlib.Path({str(folder)!r}).touch()
     server = os.getppid()
     while pathlib.Path(f"/proc/{{server}}/comm").read_text().strip() != "tritonserver":
         server = int(pathlib.Path(f"/proc/{{server}}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill(server, signal.SIGABRT)
 """
     answer = asker.ask({**DOUBLE, "double/1/model.py": DOUBLE["double/1/model.py"] + abort.encode()}, mode)
-    assert ended.exists()
+    assert folder.exists()
     assert (answer.loaded, answer.reason) == (True, "")
 
 
@@ -234,12 +234,12 @@ def test_two_models_of_an_archive_are_said_to_be_left_to_chance(asker: Asker) ->
 
 @MODES
 def test_nothing_is_left_and_the_repository_is_as_it_was(asker: Asker, tmp_path: Path, mode: Mode) -> None:
-    files = changed(DOUBLE, CONFIG, add=GPU)
+    files = change_file(DOUBLE, CONFIG, add=GPU)
     answer = asker.ask(files, mode)
     assert answer.loaded
     assert [entry.name for entry in tmp_path.iterdir()] == ["repository"]
     assert (asker.repository / CONFIG).read_bytes() == files[CONFIG]
-    assert not [each for each in psutil.Process().children(recursive=True) if "triton" in each.name()]
+    assert not [child for child in psutil.Process().children(recursive=True) if "triton" in child.name()]
 
 
 def test_a_shared_container_loads_every_model_of_its_repository(asker: Asker) -> None:
@@ -247,6 +247,6 @@ def test_a_shared_container_loads_every_model_of_its_repository(asker: Asker) ->
 
 
 def test_a_model_that_a_shared_container_cannot_load_is_named(asker: Asker) -> None:
-    broken = {**DOUBLE, "other/config.pbtxt": SCALE["scale/config.pbtxt"].replace(b"scale", b"other")}
-    (finding,) = findings(asker.ask(broken, Mode.SHARED_CONTAINER))
+    broken_values = {**DOUBLE, "other/config.pbtxt": SCALE["scale/config.pbtxt"].replace(b"scale", b"other")}
+    (finding,) = findings(asker.ask(broken_values, Mode.SHARED_CONTAINER))
     assert "other" in finding.message

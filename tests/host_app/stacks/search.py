@@ -11,7 +11,7 @@ from triton_endpoints import EndpointSupport, Instance, Scaling, TritonEndpoint,
 
 
 class SearchStack(cdk.Stack):
-    """What endpoints share, one endpoint, and its caller."""
+    """Costs that endpoints share, one endpoint, and its caller."""
 
     def __init__(self, scope: Construct, id: str, *, env: cdk.Environment, model_data_url: str) -> None:
         super().__init__(scope, id, env=env)

@@ -50,7 +50,7 @@ def settings(tmp_path: Path, proxy: FaultyS3, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
-def opened(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Project:
+def open_fleet(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Project:
     """A fleet with one environment."""
     folder = FleetFolder(root)
     folder.spec()
@@ -61,16 +61,16 @@ def opened(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Proj
 
 @pytest.mark.usefixtures("settings")
 def test_a_profile_of_the_environments_account_is_taken(tmp_path: Path) -> None:
-    access = connect(opened(tmp_path), "deployer")
+    access = connect(open_fleet(tmp_path), "deployer")
     assert access.client("s3").list_buckets()["Buckets"] == []
     assert access.client("s3") is access.client("s3")
 
 
 @pytest.mark.usefixtures("settings")
 def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError) as refused:
-        connect(opened(tmp_path, account="999900001111"), "deployer")
-    (finding,) = refused.value.findings
+    with pytest.raises(FindingsError) as refusal:
+        connect(open_fleet(tmp_path, account="999900001111"), "deployer")
+    (finding,) = refusal.value.findings
     assert finding.code == "FL602"
     assert finding.message.startswith(
         f"'dev' is deployed to account 999900001111; these credentials belong to account {ACCOUNT} (arn:aws:"
@@ -81,9 +81,9 @@ def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: 
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("profile", [None, "nobody"])
 def test_without_credentials_it_is_said_how_to_sign_in(tmp_path: Path, profile: str | None) -> None:
-    with pytest.raises(CannotRunError, match="AWS credentials are missing") as told:
-        connect(opened(tmp_path), profile)
-    assert "aws sso login" in told.value.remedy
+    with pytest.raises(CannotRunError, match="AWS credentials are missing") as refusal:
+        connect(open_fleet(tmp_path), profile)
+    assert "aws sso login" in refusal.value.remedy
 
 
 @pytest.mark.usefixtures("settings")
@@ -100,9 +100,9 @@ def test_a_refusal_of_aws_is_told_with_what_helps(
 ) -> None:
     body = f"<ErrorResponse><Error><Code>{code}</Code><Message>no {code}</Message></Error></ErrorResponse>"
     proxy.change_answers(lambda _: True, lambda _: Answer(403, [("Content-Type", "text/xml")], body.encode()))
-    with pytest.raises(CannotRunError, match=f"AWS refuses: .*no {code}") as told:
-        connect(opened(tmp_path), "deployer")
-    assert remedy in told.value.remedy
+    with pytest.raises(CannotRunError, match=f"AWS refuses: .*no {code}") as refusal:
+        connect(open_fleet(tmp_path), "deployer")
+    assert remedy in refusal.value.remedy
 
 
 def test_an_aws_that_cannot_be_reached_is_told_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,9 +152,9 @@ def test_credentials_of_the_environment_that_have_expired_are_named_with_what_he
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", "2000-01-01T00:00:00Z")
-    with pytest.raises(CannotRunError, match="AWS credentials have expired") as told:
-        connect(opened(tmp_path), None)
-    assert "aws sso login" in told.value.remedy
+    with pytest.raises(CannotRunError, match="AWS credentials have expired") as refusal:
+        connect(open_fleet(tmp_path), None)
+    assert "aws sso login" in refusal.value.remedy
 
 
 @pytest.mark.usefixtures("settings")
@@ -171,12 +171,12 @@ def test_a_deploy_asks_a_throttling_aws_more_often_unless_the_settings_say(
 
 
 def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -> None:
-    local = opened(tmp_path, "local")
+    local = open_fleet(tmp_path, "local")
     with pytest.raises(FindingsError, match="FL603: --profile deployer: the environment `local`"):
         connect(local, "deployer")
-    with pytest.raises(CannotRunError, match="no local fleet is running") as told:
+    with pytest.raises(CannotRunError, match="no local fleet is running") as refusal:
         connect(local, None)
-    assert told.value.remedy == "run `fleet local up` first"
+    assert refusal.value.remedy == "run `fleet local up` first"
 
 
 def test_without_a_terminal_nothing_goes_unless_yes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

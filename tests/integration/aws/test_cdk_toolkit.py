@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import psutil
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
+from tests.support.kills import wait_for
 from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkRun
 from triton_fleet.aws.deploy.cdk_toolkit import PROCESS_END_TEXT, CdkEndedError
 from triton_fleet.findings import CannotRunError
@@ -133,7 +133,7 @@ def header(stack: str) -> str:
 
 
 def request(root: Path, stack: str, imports: str = "false") -> str:
-    """What the toolkit was asked for, as the stand-in prints it."""
+    """The call of the toolkit, as the stand-in prints it."""
     return f"{stack}: {root / 'cdk.out'} one none {CHANGE_SET} {imports} existing false\n"
 
 
@@ -225,10 +225,10 @@ def test_end_ends_the_deploys_of_all_threads_and_lets_none_begin(cdk: Cdk, root:
 def test_the_process_ends_with_the_command_however_it_ends(root: Path, number: signal.Signals) -> None:
     command = subprocess.Popen([sys.executable, "-c", CALLER, str(root)], stderr=subprocess.DEVNULL)
     wait_for(root / SETTINGS / "pids", command)
-    left = processes_in(root)
+    remaining_processes = processes_in(root)
     command.send_signal(number)
     command.wait(30)
-    assert psutil.wait_procs(left, timeout=30)[1] == []
+    assert psutil.wait_procs(remaining_processes, timeout=30)[1] == []
 
 
 def test_aws_is_called_through_the_proxy_of_the_environment(root: Path) -> None:
@@ -239,33 +239,25 @@ def test_aws_is_called_through_the_proxy_of_the_environment(root: Path) -> None:
             run = pool.submit(deploy, cdk, root, "calls")
             connection, _ = proxy.accept()
             with connection:
-                asked = connection.recv(1000).decode()
+                requested_text = connection.recv(1000).decode()
             assert run.result().exit_code == 0
-    assert asked.startswith("CONNECT aws.example:443 ")
+    assert requested_text.startswith("CONNECT aws.example:443 ")
 
 
 def test_a_fleet_without_the_toolkit_is_told_how_to_get_it(root: Path) -> None:
     (root / "package.json").write_text('{"devDependencies": {"aws-cdk": "1.0"}}')
-    with pytest.raises(CannotRunError, match="does not pin the CDK's toolkit") as refused:
+    with pytest.raises(CannotRunError, match="does not pin the CDK's toolkit") as refusal:
         Cdk(root, {}, log=root / "cdk.log", where_logs="")
-    assert "fleet init --upgrade" in refused.value.remedy
+    assert "fleet init --upgrade" in refusal.value.remedy
 
 
 def processes_in(root: Path) -> list[psutil.Process]:
     """The processes whose working directory is in a fleet."""
-    found = []
+    result = []
     for process in psutil.process_iter():
         try:
             if Path(process.cwd()).is_relative_to(root) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                result.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
-    return found
-
-
-def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:
-    pause = threading.Event()
-    while not file.exists():
-        assert process is None or process.poll() is None
-        pause.wait(0.01)
-    return file.read_text()
+    return result

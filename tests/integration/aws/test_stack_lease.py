@@ -48,7 +48,7 @@ class Commands:
 
     access: Access
     notices: list[str] = field(default_factory=list)
-    noticed: threading.Event = field(default_factory=threading.Event)
+    notice: threading.Event = field(default_factory=threading.Event)
 
     def of(self, holder: StackHolder, *, contains: bool = False) -> StackLeases:
         leases = StackLeases(self.access, holder, self._notice, lambda _: contains)
@@ -60,14 +60,14 @@ class Commands:
         return self.access.client("s3")
 
     def content(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(
+        document: dict[str, object] = json.loads(
             self.s3.get_object(Bucket=DEPLOYMENT.bucket, Key=KEY)["Body"].read()
         )
-        return found
+        return document
 
     def _notice(self, text: str) -> None:
         self.notices.append(text)
-        self.noticed.set()
+        self.notice.set()
 
 
 @pytest.fixture(scope="module")
@@ -78,16 +78,16 @@ def access(aws_url: str) -> Access:
 @pytest.fixture
 def commands(access: Access) -> Commands:
     """The bucket has no lease."""
-    made = Commands(access)
+    made_commands = Commands(access)
     with suppress(ClientError):
-        made.s3.create_bucket(Bucket=DEPLOYMENT.bucket)
-    made.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
-    return made
+        made_commands.s3.create_bucket(Bucket=DEPLOYMENT.bucket)
+    made_commands.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
+    return made_commands
 
 
 def test_a_lease_ends_with_its_command_and_is_never_deleted(commands: Commands) -> None:
-    with commands.of(ALICE).lease(STACK) as other:
-        assert other is None
+    with commands.of(ALICE).lease(STACK) as second_value:
+        assert second_value is None
         assert commands.content()["seconds"] == VALID_SECONDS
     assert (commands.content()["holder"], commands.content()["seconds"]) == ("user/alice", 0)
 
@@ -100,10 +100,10 @@ def test_a_lease_is_valid_no_longer_than_any_command_writes_it(
     content = {"holder": "user/mallory", "token": "x", "build": "", "seconds": seconds, "since": since}
     commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
     terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))
-    seen = Lease(commands.s3, DEPLOYMENT.bucket, KEY, terms).current()
-    assert seen is not None
-    assert seen.lifetime <= VALID_SECONDS
-    assert str(seen.terms).startswith("user/mallory has been deploying it since ")
+    lease = Lease(commands.s3, DEPLOYMENT.bucket, KEY, terms).current()
+    assert lease is not None
+    assert lease.lifetime <= VALID_SECONDS
+    assert str(lease.terms).startswith("user/mallory has been deploying it since ")
 
 
 def test_what_ended_before_a_command_began_is_not_told(
@@ -112,8 +112,8 @@ def test_what_ended_before_a_command_began_is_not_told(
     with commands.of(ALICE).lease(STACK):
         pass
     monkeypatch.setattr(stack_lease, "answered_at", lambda answer: answered_at(answer) + timedelta(seconds=2))
-    with commands.of(BOB).lease(STACK) as other:
-        assert other is None
+    with commands.of(BOB).lease(STACK) as second_value:
+        assert second_value is None
     assert commands.notices == []
 
 
@@ -121,22 +121,22 @@ def test_a_second_command_waits_and_names_who_has_the_stack_since_when_from_whic
     commands: Commands,
 ) -> None:
     def second() -> StackTerms | None:
-        with commands.of(BOB).lease(STACK) as other:
-            return other
+        with commands.of(BOB).lease(STACK) as second_value:
+            return second_value
 
     with ThreadPoolExecutor() as pool:
         with commands.of(ALICE).lease(STACK):
-            waiting = pool.submit(second)
-            assert commands.noticed.wait(SECONDS)
-            assert not waiting.done()
-        other = waiting.result(SECONDS)
+            waiting_future = pool.submit(second)
+            assert commands.notice.wait(SECONDS)
+            assert not waiting_future.done()
+        second_value = waiting_future.result(SECONDS)
     (notice,) = commands.notices
     since = commands.content()["since"]
     assert isinstance(since, str)
-    assert other is not None
-    assert other.holder == "user/alice"
+    assert second_value is not None
+    assert second_value.holder == "user/alice"
     assert notice == (
-        f"{STACK}: user/alice has been deploying it since {other.since:%H:%M:%S} UTC from commit aaaaaaaaaaaa;"
+        f"{STACK}: user/alice has been deploying it since {second_value.since:%H:%M:%S} UTC from commit aaaaaaaaaaaa;"
         " waiting for it to end"
     )
 
@@ -145,9 +145,9 @@ def test_a_deploy_that_came_and_went_since_this_one_began_is_known(commands: Com
     slow = commands.of(BOB)
     with commands.of(ALICE).lease(STACK):
         pass
-    with slow.lease(STACK) as other:
-        assert other is not None
-        assert other.holder == "user/alice"
+    with slow.lease(STACK) as second_value:
+        assert second_value is not None
+        assert second_value.holder == "user/alice"
     assert commands.notices == []
 
 
@@ -176,10 +176,10 @@ def test_a_lease_is_renewed_before_it_expires(commands: Commands) -> None:
 
 
 def test_a_clone_takes_over_what_its_own_killed_command_has_left_without_a_wait(commands: Commands) -> None:
-    killed = commands.of(ALICE).lease(STACK)
-    killed.__enter__()
-    with commands.of(ALICE).lease(STACK) as other:
-        assert other is None
+    dead_lease = commands.of(ALICE).lease(STACK)
+    dead_lease.__enter__()
+    with commands.of(ALICE).lease(STACK) as second_value:
+        assert second_value is None
     assert commands.notices == []
 
 
@@ -191,15 +191,15 @@ def test_a_deploy_that_was_killed_before_stops_no_deletion(
         content = commands.content() | {"seconds": 1}
     commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
     monkeypatch.setattr(stack_lease, "answered_at", lambda answer: answered_at(answer) + timedelta(seconds=9))
-    with commands.of(BOB).lease(STACK, action) as other:
-        assert (other is None) is (action == DESTROYS)
+    with commands.of(BOB).lease(STACK, action) as second_value:
+        assert (second_value is None) is (action == DESTROYS)
     assert commands.notices[-1] == f"{STACK}: user/alice has not renewed its lease: this command takes over"
 
 
 def test_an_interruption_ends_all_leases(commands: Commands) -> None:
     leases = commands.of(ALICE)
-    interrupted = leases.lease(STACK)
-    interrupted.__enter__()
+    interrupted_lease = leases.lease(STACK)
+    interrupted_lease.__enter__()
     leases.end()
     assert commands.content()["seconds"] == 0
 
@@ -210,10 +210,10 @@ def test_without_the_right_a_command_goes_on_and_says_that_others_are_not_notice
 ) -> None:
     with faulty_s3(aws_url) as proxy:
         proxy.deny(lambda request: request.method == method and KEY in request.path)
-        denied = Commands(embedded_access(DEPLOYMENT, proxy.url, KEYS))
-        with denied.of(ALICE).lease(STACK) as other:
-            assert other is None
-    (notice,) = denied.notices
+        denied_commands = Commands(embedded_access(DEPLOYMENT, proxy.url, KEYS))
+        with denied_commands.of(ALICE).lease(STACK) as second_value:
+            assert second_value is None
+    (notice,) = denied_commands.notices
     assert notice.startswith(f"no permission to read and write s3://{DEPLOYMENT.bucket}/{LEASES}: ")
 
 
@@ -224,8 +224,8 @@ def test_after_a_wait_only_what_still_differs_is_deployed(commands: Commands, is
         pass
     with leases.turn(STACK, lambda: is_same) as is_needed:
         assert is_needed is not is_same
-    done = "user/alice has deployed the same" if is_same else "this deploy replaces what user/alice deployed"
-    assert commands.notices[0].startswith(f"{STACK}: {done}")
+    text = "user/alice has deployed the same" if is_same else "this deploy replaces what user/alice deployed"
+    assert commands.notices[0].startswith(f"{STACK}: {text}")
 
 
 def test_a_stack_that_no_other_command_changed_is_deployed_as_planned(commands: Commands) -> None:
@@ -236,13 +236,13 @@ def test_a_stack_that_no_other_command_changed_is_deployed_as_planned(commands: 
 def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
     commands.s3.delete_object(Bucket=DEPLOYMENT.bucket, Key=KEY)
     commands.s3.delete_bucket(Bucket=DEPLOYMENT.bucket)
-    with commands.of(ALICE).lease(STACK) as other:
-        assert other is None
+    with commands.of(ALICE).lease(STACK) as second_value:
+        assert second_value is None
     assert commands.notices == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "contains", "refused"),
+    ("changes", "contains", "is_refused"),
     [
         ({}, True, False),
         ({}, False, True),
@@ -252,11 +252,11 @@ def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
     ],
 )
 def test_only_what_ones_own_commit_contains_is_replaced(
-    commands: Commands, changes: dict[str, Any], contains: bool, refused: bool
+    commands: Commands, changes: dict[str, Any], contains: bool, is_refused: bool
 ) -> None:
     leases = commands.of(BOB, contains=contains)
     terms = StackTerms(holder="user/alice", token="t", seconds=0, since=leases.current_time, commit="a" * 40)
-    if refused:
+    if is_refused:
         with pytest.raises(CannotRunError, match="user/alice has de[a-z]+ed") as caught:
             leases.require_newer(STACK, replace(terms, **changes))
         assert "run the command again" in caught.value.remedy

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunFleet
 from triton_fleet.awsapi.actor import Actor
 from triton_fleet.awsapi.emulator import local_session, local_variables
 from triton_fleet.endpoint.resolve import resolve_project
@@ -21,7 +21,7 @@ LARGER = "instance: {type: ml.g5.xlarge, count: 2}"
 
 
 @pytest.fixture
-def released(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+def released_fleet(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     """`sentences` was deployed twice, the second time with more instances; nothing serves it now."""
     for name, value in local_variables({}, region=REGION, url=aws_url, keys=KEYS).items():
         monkeypatch.setenv(name, value)
@@ -29,8 +29,8 @@ def released(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) ->
     s3 = local_session(REGION, KEYS).client("s3", endpoint_url=aws_url)
     bucket = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
     s3.create_bucket(Bucket=bucket)
-    for found in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
-        s3.delete_object(Bucket=bucket, Key=found["Key"])
+    for content in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
+        s3.delete_object(Bucket=bucket, Key=content["Key"])
     for text in (SPEC, SPEC.replace("instance: {type: ml.g5.xlarge}", LARGER)):
         two.spec(base=text)
         project = open_project(two.root, "dev", ["sentences"])
@@ -42,43 +42,45 @@ def released(two: FleetFolder, aws_url: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
-    released: FleetFolder, typed: Typed
+    released_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
-    done = typed("history", "sentences", "--env", "dev", "--limit", "1")
-    assert (done.code, done.err) == (0, "")
-    title, newest, *lines, lost, rest = done.out.splitlines()
+    result = run_fleet("history", "sentences", "--env", "dev", "--limit", "1")
+    assert (result.code, result.err) == (0, "")
+    title, newest, *lines, text, rest = result.out.splitlines()
     assert title == "2 releases of sentences in dev, the newest first:"
     assert newest.split()[1:] == ["deleted"]
     assert lines == ["  by: user/anna", "  commit: cccccccccccc", "  `instance.count`: 1 → 2"]
-    assert lost.startswith("  cannot be restored: the bucket no longer has archives/")
+    assert text.startswith("  cannot be restored: the bucket no longer has archives/")
     assert rest == "and 1 more: `--limit 2` lists all"
 
 
-def test_programs_get_a_version_and_the_same_entries(released: FleetFolder, typed: Typed) -> None:
-    found = json.loads(typed("history", "sentences", "--env", "dev", "--format", "json").out)
-    assert (found["version"], found["endpoint"], found["environment"]) == (1, "sentences", "dev")
-    assert [each["changes"] for each in found["releases"]] == [["`instance.count`: 1 → 2"], []]
-    assert found["releases"][0]["actor"] == {
+def test_programs_get_a_version_and_the_same_entries(
+    released_fleet: FleetFolder, run_fleet: RunFleet
+) -> None:
+    document = json.loads(run_fleet("history", "sentences", "--env", "dev", "--format", "json").out)
+    assert (document["version"], document["endpoint"], document["environment"]) == (1, "sentences", "dev")
+    assert [release["changes"] for release in document["releases"]] == [["`instance.count`: 1 → 2"], []]
+    assert document["releases"][0]["actor"] == {
         "arn": f"arn:aws:iam::{ACCOUNT}:user/anna",
         "claimed_by_ci": None,
     }
 
 
 def test_an_endpoint_without_a_release_is_no_error_and_one_without_a_name_is(
-    released: FleetFolder, typed: Typed
+    released_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
-    done = typed("history", "images", "--env", "dev")
-    assert (done.code, done.out) == (
+    result = run_fleet("history", "images", "--env", "dev")
+    assert (result.code, result.out) == (
         0,
         "no release of images in dev is recorded; `fleet deploy --env dev images` records one\n",
     )
-    done = typed("history", "sentence", "--env", "dev")
-    assert done.code == 1
-    assert "FL120: there is no endpoint 'sentence'" in done.err
+    process = run_fleet("history", "sentence", "--env", "dev")
+    assert process.code == 1
+    assert "FL120: there is no endpoint 'sentence'" in process.err
 
 
 def test_the_releases_of_an_endpoint_that_has_no_spec_any_more_are_listed(
-    released: FleetFolder, typed: Typed
+    released_fleet: FleetFolder, run_fleet: RunFleet
 ) -> None:
-    (released.root / "model_specs/sentences.yaml").unlink()
-    assert typed("history", "sentences", "--env", "dev").out.startswith("2 releases of sentences in dev")
+    (released_fleet.root / "model_specs/sentences.yaml").unlink()
+    assert run_fleet("history", "sentences", "--env", "dev").out.startswith("2 releases of sentences in dev")

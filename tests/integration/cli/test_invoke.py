@@ -1,4 +1,4 @@
-"""What `fleet invoke` sends and prints; a stand-in plays SageMaker's runtime."""
+"""The request and the output of `fleet invoke`; a stand-in plays SageMaker's runtime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.invoke_commands import SENTENCE, invoke
-from tests.support.runtime_stand_in import RuntimeStandIn, answering, same
+from tests.support.runtime_stand_in import RuntimeStandIn, same, tensor_answer
 
 
 def npy(file: Path, array: Any) -> str:
@@ -35,7 +35,7 @@ def test_inputs_are_sent_to_the_local_endpoint_and_the_answer_is_one_json_docume
     request = runtime.requests[-1]
     assert request.path == "/endpoints/sentences/invocations"
     assert "binary+json" in request.headers["Content-Type"]
-    assert runtime.asked["parameters"] == {"binary_data_output": True}
+    assert runtime.last_request["parameters"] == {"binary_data_output": True}
 
 
 def test_target_outputs_and_json_are_passed_on(
@@ -45,7 +45,7 @@ def test_target_outputs_and_json_are_passed_on(
     assert invoke("--input", SENTENCE, *options) == 0
     assert runtime.requests[-1].headers["X-Amzn-SageMaker-Target-Model"] == "a.tar.gz"
     assert runtime.requests[-1].headers["Content-Type"] == "application/json"
-    assert runtime.asked["outputs"] == [{"name": "y"}, {"name": "z"}]
+    assert runtime.last_request["outputs"] == [{"name": "y"}, {"name": "z"}]
     assert json.loads(capsys.readouterr().out)["outputs"][0]["data"] == ["a sentence"]
 
 
@@ -61,7 +61,7 @@ def test_a_body_goes_as_it_is_with_its_type_and_target(
     runtime: RuntimeStandIn, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (tmp_path / "body").write_bytes(b"\x00\xff")
-    runtime.answers.append(answering(b"\xfe\x00", "application/octet-stream"))
+    runtime.answers.append(tensor_answer(b"\xfe\x00", "application/octet-stream"))
     options = ["--body", str(tmp_path / "body"), "--content-type", "text/x-any", "--target", "a.tar.gz"]
     assert invoke(*options) == 0
     assert capsysbinary.readouterr().out == b"\xfe\x00"
@@ -89,7 +89,7 @@ def test_each_output_is_saved_to_a_file_of_a_safe_name(
         f"{folder}/gpu_0%2Fsoftmax_1.npy: shape [1, 2], float16",
         f"{folder}/INPUT0.npy: shape [1, 1], |S10",
     ]
-    assert sorted(each.name for each in folder.iterdir()) == ["INPUT0.npy", "gpu_0%2Fsoftmax_1.npy"]
+    assert sorted(path.name for path in folder.iterdir()) == ["INPUT0.npy", "gpu_0%2Fsoftmax_1.npy"]
     assert np.isnan(np.load(folder / "gpu_0%2Fsoftmax_1.npy")[0, 1])
     assert np.load(folder / "INPUT0.npy").tolist() == [[b"a sentence"]]
 
@@ -100,7 +100,7 @@ def test_outputs_called_alike_but_for_a_slash_and_those_called_as_folders_are_ke
     names = ["a/b", "a_b", "..", "/etc/x"]
     options = [option for name in names for option in ("--input", f"{name}=[1]")]
     assert invoke(*options, "--save", str(tmp_path / "answers")) == 0
-    files = sorted(each.name for each in (tmp_path / "answers").iterdir())
+    files = sorted(path.name for path in (tmp_path / "answers").iterdir())
     assert files == ["%2Fetc%2Fx.npy", "...npy", "a%2Fb.npy", "a_b.npy"]
 
 
@@ -124,19 +124,19 @@ def test_what_json_has_no_number_for_is_printed_as_text(
     runtime: RuntimeStandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke("--input", npy(tmp_path / "x.npy", np.array([np.nan, np.inf, -np.inf, 1.5]))) == 0
-    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert printed["outputs"][0]["data"] == ["NaN", "Infinity", "-Infinity", 1.5]
+    document = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert document["outputs"][0]["data"] == ["NaN", "Infinity", "-Infinity", 1.5]
 
 
 def test_bytes_that_are_no_text_are_not_printed_but_can_be_saved(
     runtime: RuntimeStandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written = npy(tmp_path / "x.npy", np.array([b"\xff\xfe"]))
-    assert invoke("--input", written) == 1
-    said = capsys.readouterr().err
-    assert "FL711: output 'x' has b'\\xff\\xfe', which is not UTF-8" in said
-    assert "hint: write it to a file: --save FOLDER" in said
-    assert invoke("--input", written, "--save", str(tmp_path)) == 0
+    written_text = npy(tmp_path / "x.npy", np.array([b"\xff\xfe"]))
+    assert invoke("--input", written_text) == 1
+    errors = capsys.readouterr().err
+    assert "FL711: output 'x' has b'\\xff\\xfe', which is not UTF-8" in errors
+    assert "hint: write it to a file: --save FOLDER" in errors
+    assert invoke("--input", written_text, "--save", str(tmp_path)) == 0
 
 
 def test_an_endpoint_of_an_account_is_called_with_the_users_own_settings(
@@ -156,5 +156,5 @@ def test_an_endpoint_of_an_account_is_called_with_the_users_own_settings(
 
 def test_other_commands_do_not_load_numpy() -> None:
     look = "import sys, triton_fleet.cli.commands; print([n for n in ('numpy', 'fleet_client') if n in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    process = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert process.stdout == "[]\n"

@@ -11,7 +11,7 @@ import pytest
 from tests.support.embedded_keys import KEYS, VARIABLES
 from tests.support.fleet_folder import FleetFolder
 from tests.support.invoke_commands import SENTENCE, invoke
-from tests.support.runtime_stand_in import RuntimeStandIn, answering, refusal, served
+from tests.support.runtime_stand_in import RuntimeStandIn, refusal, served, tensor_answer
 from triton_fleet.local.state import LocalState, Supervisor
 
 
@@ -40,8 +40,8 @@ def test_options_of_bodies_and_of_inputs_do_not_mix(
 def test_tritons_refusal_exits_with_1_in_its_own_words(
     runtime: RuntimeStandIn, options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = '{"error":"unexpected inference input \'INPUT0\'"}'
-    runtime.answers.append(refusal(424, "ModelError", "x", OriginalStatusCode=400, OriginalMessage=said))
+    text = '{"error":"unexpected inference input \'INPUT0\'"}'
+    runtime.answers.append(refusal(424, "ModelError", "x", OriginalStatusCode=400, OriginalMessage=text))
     assert invoke(*options) == 1
     assert capsys.readouterr().err.splitlines()[:2] == [
         "error[invocation-error] FL701: sentences answered 400: unexpected inference input 'INPUT0'",
@@ -59,8 +59,8 @@ def test_the_refusal_of_another_environment_names_its_log_on_aws_and_on_this_mac
     for name, value in (VARIABLES | {"AWS_ENDPOINT_URL": runtime.url}).items():
         monkeypatch.setenv(name, value)
     arn = "arn:aws:logs:us-west-2:123456789012:log-group:/aws/sagemaker/Endpoints/sentences"
-    refused = {"OriginalStatusCode": 400, "OriginalMessage": "no", "LogStreamArn": arn}
-    runtime.answers.append(refusal(424, "ModelError", "x", **refused))
+    refused_values = {"OriginalStatusCode": 400, "OriginalMessage": "no", "LogStreamArn": arn}
+    runtime.answers.append(refusal(424, "ModelError", "x", **refused_values))
     assert invoke("--env", "prod", "--input", SENTENCE) == 1
     assert f"its log is {arn}, here `fleet local logs prod/sentences`" in capsys.readouterr().err
 
@@ -72,9 +72,9 @@ def test_a_model_that_is_still_being_loaded_is_waited_for_and_the_user_told(
     monkeypatch.setattr("time.sleep", pauses.append)
     runtime.answers += [refusal(429, "ModelNotReadyException")] * 2
     assert invoke("--input", SENTENCE) == 0
-    said = capsys.readouterr()
-    assert said.err.splitlines() == [f"no answer yet; trying again in {pause:.1f} s" for pause in pauses]
-    assert json.loads(said.out)["outputs"][0]["name"] == "INPUT0"
+    output = capsys.readouterr()
+    assert output.err.splitlines() == [f"no answer yet; trying again in {pause:.1f} s" for pause in pauses]
+    assert json.loads(output.out)["outputs"][0]["name"] == "INPUT0"
 
 
 def test_sagemakers_own_refusal_exits_with_1_and_its_code(
@@ -91,7 +91,7 @@ def test_sagemakers_own_refusal_exits_with_1_and_its_code(
 def test_an_answer_that_is_none_of_tritons_exits_with_1(
     runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runtime.answers.append(answering(b"<html>", "text/html"))
+    runtime.answers.append(tensor_answer(b"<html>", "text/html"))
     assert invoke("--input", SENTENCE) == 1
     assert (
         "error[undecodable-answer] FL710: the answer is of the content type 'text/html'"
@@ -110,9 +110,9 @@ def test_what_cannot_be_sent_exits_with_1_and_is_not_sent(
     runtime: RuntimeStandIn, options: list[str], words: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke("--input", SENTENCE, *options) == 1
-    said = capsys.readouterr().err
-    assert "error[unsendable-request] FL709: " in said
-    assert (words in said, hint in said) == (True, True)
+    errors = capsys.readouterr().err
+    assert "error[unsendable-request] FL709: " in errors
+    assert (words in errors, hint in errors) == (True, True)
     assert runtime.requests == []
 
 
@@ -121,11 +121,11 @@ def test_a_request_of_more_than_25_mb_exits_with_1_and_is_not_sent(
 ) -> None:
     Path("body").write_bytes(b" " * 26_300_000)
     assert invoke("--body", "body") == 1
-    said = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert (
-        "error[oversized-request] FL260: the request has 25.1 MiB; a real-time call accepts 25 MB (" in said
+        "error[oversized-request] FL260: the request has 25.1 MiB; a real-time call accepts 25 MB (" in errors
     )
-    assert "asynchronous endpoint" in said
+    assert "asynchronous endpoint" in errors
     assert runtime.requests == []
 
 
@@ -135,10 +135,10 @@ def test_a_request_between_the_two_limits_is_sent_with_one_warning_that_names_bo
 ) -> None:
     Path("body").write_bytes(b'{"inputs":[]}'.ljust(size))
     assert invoke("--body", "body") == 0
-    said = capsys.readouterr().err
-    assert said.count("warning[oversized-request] FL260: ") == warnings
-    both = "SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint allows 6 MiB"
-    assert said.count(both) == warnings
+    errors = capsys.readouterr().err
+    assert errors.count("warning[oversized-request] FL260: ") == warnings
+    pair = "SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint allows 6 MiB"
+    assert errors.count(pair) == warnings
     assert len(runtime.requests[-1].get_data()) == size
 
 
@@ -155,9 +155,9 @@ def test_an_endpoint_that_cannot_be_reached_exits_with_2(
 ) -> None:
     with served(RuntimeStandIn()) as port:
         pass
-    gone = Supervisor(
+    supervisor = Supervisor(
         pid=os.getpid(), url=f"http://127.0.0.1:{port}", account="1", region="us-east-1", keys=KEYS
     )
-    LocalState(folder.root).announce(gone)
+    LocalState(folder.root).announce(supervisor)
     assert invoke("--input", SENTENCE) == 2
     assert "cannot run: sentences could not be reached" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from fleet_client import CLIENT_CONFIG, AnswerError, InferenceError, Payload, PayloadError, TritonEndpoint
 from fleet_client.client import MAX_BODY_BYTES
 from tests.support.endpoint_ids import SignedFor
-from tests.support.runtime_stand_in import RuntimeStandIn, answering, refusal, runtime_stand_in, served
+from tests.support.runtime_stand_in import RuntimeStandIn, refusal, runtime_stand_in, served, tensor_answer
 from triton_fleet.local.containers import SingleModel
 from triton_fleet.local.gateway import Gateway
 
@@ -30,12 +30,12 @@ ARN = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/sagemaker/Endpoints/em
 class Time:
     """A clock that only pauses move."""
 
-    now: float = 0.0
+    current: float = 0.0
     pauses: list[float] = field(default_factory=list)
 
     def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
-        self.now += seconds
+        self.current += seconds
 
 
 @pytest.fixture(autouse=True)
@@ -46,16 +46,16 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def serving() -> Iterator[RuntimeStandIn]:
+def serving_runtime() -> Iterator[RuntimeStandIn]:
     with runtime_stand_in() as stand_in:
         yield stand_in
 
 
 @pytest.fixture
-def runtime(serving: RuntimeStandIn) -> RuntimeStandIn:
-    serving.answers.clear()
-    serving.requests.clear()
-    return serving
+def runtime(serving_runtime: RuntimeStandIn) -> RuntimeStandIn:
+    serving_runtime.answers.clear()
+    serving_runtime.requests.clear()
+    return serving_runtime
 
 
 def endpoint(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) -> TritonEndpoint:
@@ -64,11 +64,11 @@ def endpoint(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) 
         "embed",
         region="us-east-1",
         endpoint_url=runtime.url,
-        **{"pause": time.pause, "clock": lambda: time.now, **options},
+        **{"pause": time.pause, "clock": lambda: time.current, **options},
     )
 
 
-def refused(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) -> InferenceError:
+def refusal_error(runtime: RuntimeStandIn, time: Time | None = None, **options: Any) -> InferenceError:
     with pytest.raises(InferenceError) as caught:
         endpoint(runtime, time, **options).infer({"x": X})
     return caught.value
@@ -100,7 +100,7 @@ def test_the_same_call_goes_through_the_local_gateway(runtime: RuntimeStandIn) -
     with served(SignedFor(gateway)) as port:
         local = TritonEndpoint("embed", region="us-east-1", endpoint_url=f"http://127.0.0.1:{port}")
         assert local.infer({"x": X})["x"].tolist() == X.tolist()
-        runtime.answers.append(answering(b'{"error":"no such input"}', status=400))
+        runtime.answers.append(tensor_answer(b'{"error":"no such input"}', status=400))
         with pytest.raises(InferenceError) as caught:
             local.infer({"x": X})
     error = caught.value
@@ -126,10 +126,10 @@ def test_a_client_of_ones_own_is_used_as_it_is(runtime: RuntimeStandIn) -> None:
 
 
 def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: RuntimeStandIn) -> None:
-    said = '{"error":"inference request batch-size must be <= 16 for \'ensemble\'"}'
-    more = {"OriginalStatusCode": 400, "OriginalMessage": said, "LogStreamArn": ARN}
+    text = '{"error":"inference request batch-size must be <= 16 for \'ensemble\'"}'
+    more = {"OriginalStatusCode": 400, "OriginalMessage": text, "LogStreamArn": ARN}
     runtime.answers.append(refusal(424, "ModelError", "Received client error (400)", **more))
-    error = refused(runtime)
+    error = refusal_error(runtime)
     assert error.message == "inference request batch-size must be <= 16 for 'ensemble'"
     assert (error.status, error.code, error.log) == (400, "ModelError", ARN)
     assert isinstance(error.__cause__, ClientError)
@@ -138,7 +138,7 @@ def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: R
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "Your invocation timed out",
         '{"detail":"x"}',
@@ -148,24 +148,24 @@ def test_tritons_refusal_is_told_in_its_own_words_with_status_and_log(runtime: R
         '{"error":' * 5000,
     ],
 )
-def test_a_refusal_of_another_form_is_told_as_it_is(runtime: RuntimeStandIn, said: str) -> None:
-    more = {"OriginalStatusCode": 0, "OriginalMessage": said}
+def test_a_refusal_of_another_form_is_told_as_it_is(runtime: RuntimeStandIn, message: str) -> None:
+    more = {"OriginalStatusCode": 0, "OriginalMessage": message}
     runtime.answers.append(refusal(424, "ModelError", "Received server error (0)", **more))
-    error = refused(runtime)
-    assert (error.message, error.status, error.log) == (said, 0, None)
+    error = refusal_error(runtime)
+    assert (error.message, error.status, error.log) == (message, 0, None)
 
 
 def test_sagemakers_own_refusal_has_its_status_and_code(runtime: RuntimeStandIn) -> None:
     runtime.answers.append(refusal(400, "ValidationError", "Endpoint embed not found."))
-    error = refused(runtime)
+    error = refusal_error(runtime)
     assert (error.status, error.code, error.message) == (400, "ValidationError", "Endpoint embed not found.")
 
 
 def test_a_refusal_passes_between_processes(runtime: RuntimeStandIn) -> None:
     runtime.answers.append(refusal(424, "ModelError", LogStreamArn=ARN))
-    error = refused(runtime)
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.status, again.log) == (str(error), 424, ARN)
+    error = refusal_error(runtime)
+    second_document = pickle.loads(pickle.dumps(error))
+    assert (str(second_document), second_document.status, second_document.log) == (str(error), 424, ARN)
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,13 @@ def test_a_model_that_is_being_loaded_is_asked_again_until_it_answers(
 )
 def test_nothing_else_is_asked_again(runtime: RuntimeStandIn, status: int, code: str) -> None:
     runtime.answers += [refusal(status, code)] * 2
-    assert refused(runtime).code == code
+    assert refusal_error(runtime).code == code
     assert len(runtime.requests) == 1
 
 
 def test_a_429_of_the_model_itself_is_not_asked_again(runtime: RuntimeStandIn) -> None:
     runtime.answers += [refusal(424, "ModelError", OriginalStatusCode=429, OriginalMessage="busy")] * 2
-    assert refused(runtime).status == 429
+    assert refusal_error(runtime).status == 429
     assert len(runtime.requests) == 1
 
 
@@ -212,7 +212,7 @@ def test_pauses_are_random_below_a_bound_that_doubles_up_to_ten_seconds(runtime:
     time = Time()
     endpoint(runtime, time, patience=1000.0).infer({"x": X})
     bounds = [min(0.5 * 2**turn, 10.0) for turn in range(60)]
-    assert all(0 <= pause <= bound for pause, bound in zip(time.pauses, bounds, strict=True))
+    assert all(0 <= pause <= limit for pause, limit in zip(time.pauses, bounds, strict=True))
     assert len(set(time.pauses)) == 60
     assert 2.0 < sum(time.pauses[5:]) / 55 < 8.0  # 5 on average; all of 55 missing it is no chance
 
@@ -220,7 +220,7 @@ def test_pauses_are_random_below_a_bound_that_doubles_up_to_ten_seconds(runtime:
 def test_patience_ends_at_its_deadline_with_the_last_refusal(runtime: RuntimeStandIn) -> None:
     runtime.answers += [NOT_READY] * 500
     time = Time()
-    assert refused(runtime, time, patience=30.0).code == "ModelNotReadyException"
+    assert refusal_error(runtime, time, patience=30.0).code == "ModelNotReadyException"
     assert sum(time.pauses) == pytest.approx(30.0)
     assert len(runtime.requests) == len(time.pauses) + 1
 
@@ -228,13 +228,13 @@ def test_patience_ends_at_its_deadline_with_the_last_refusal(runtime: RuntimeSta
 def test_no_patience_asks_once(runtime: RuntimeStandIn) -> None:
     runtime.answers.append(NOT_READY)
     time = Time()
-    assert refused(runtime, time, patience=0.0).status == 429
+    assert refusal_error(runtime, time, patience=0.0).status == 429
     assert (len(runtime.requests), time.pauses) == (1, [])
 
 
 def test_the_waiting_ends_where_the_pause_says_so(runtime: RuntimeStandIn) -> None:
     runtime.answers += [NOT_READY] * 2
-    assert refused(runtime, pause=lambda _seconds: True).code == "ModelNotReadyException"
+    assert refusal_error(runtime, pause=lambda _seconds: True).code == "ModelNotReadyException"
     assert len(runtime.requests) == 1
 
 
@@ -262,7 +262,7 @@ def test_a_target_model_that_sagemaker_does_not_take_is_refused_before_it_is_sen
 
 
 def test_an_answer_of_another_server_is_no_inference(runtime: RuntimeStandIn) -> None:
-    runtime.answers.append(answering(b"<html>", "text/html"))
+    runtime.answers.append(tensor_answer(b"<html>", "text/html"))
     with pytest.raises(AnswerError, match="content type 'text/html'"):
         endpoint(runtime).infer({"x": X})
 
@@ -270,6 +270,6 @@ def test_an_answer_of_another_server_is_no_inference(runtime: RuntimeStandIn) ->
 def test_an_endpoint_that_cannot_be_reached_is_botocores_to_say() -> None:
     with served(RuntimeStandIn()) as port:
         pass
-    gone = TritonEndpoint("embed", region="us-east-1", endpoint_url=f"http://127.0.0.1:{port}")
+    endpoint = TritonEndpoint("embed", region="us-east-1", endpoint_url=f"http://127.0.0.1:{port}")
     with pytest.raises(EndpointConnectionError):
-        gone.infer({"x": X})
+        endpoint.infer({"x": X})

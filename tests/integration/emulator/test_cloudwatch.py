@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.embedded_cloudwatch import NOW, values
+from tests.support.embedded_cloudwatch import CURRENT_TIME, values
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 MINUTE = timedelta(minutes=1)
-START, END = NOW - 10 * MINUTE, NOW + 10 * MINUTE
+START, END = CURRENT_TIME - 10 * MINUTE, CURRENT_TIME + 10 * MINUTE
 TWO = {"EndpointName": "sentences", "VariantName": "AllTraffic"}
 
 
@@ -24,7 +24,7 @@ def put(
     *,
     namespace: str = "Test",
     dimensions: dict[str, str] | None = None,
-    time: datetime = NOW,
+    time: datetime = CURRENT_TIME,
     **value: Any,
 ) -> None:
     pairs: list[Any] = [{"Name": key, "Value": text} for key, text in (dimensions or {}).items()]
@@ -84,8 +84,10 @@ def test_statistics_are_of_all_values(cloudwatch: CloudWatchClient, statistic: s
 
 def test_percentiles_weigh_a_value_by_its_count(cloudwatch: CloudWatchClient) -> None:
     put(cloudwatch, "Latency", Values=[10.0, 20.0, 1000.0], Counts=[89.0, 10.0, 1.0])
-    asked = [ask(cloudwatch, "Latency", statistic) for statistic in ("p50", "p89", "p90", "p99", "p99.5")]
-    assert asked == [[10], [10], [20], [20], [1000]]
+    requested_numbers = [
+        ask(cloudwatch, "Latency", statistic) for statistic in ("p50", "p89", "p90", "p99", "p99.5")
+    ]
+    assert requested_numbers == [[10], [10], [20], [20], [1000]]
 
 
 def test_statistic_sets_are_summed_and_have_no_percentile(cloudwatch: CloudWatchClient) -> None:
@@ -98,20 +100,20 @@ def test_statistic_sets_are_summed_and_have_no_percentile(cloudwatch: CloudWatch
 
 def test_get_metric_statistics_gives_percentiles_and_the_unit(cloudwatch: CloudWatchClient) -> None:
     put(cloudwatch, "Latency", Values=[1.0, 2.0, 3.0, 4.0], Unit="Microseconds")
-    asked: Any = {"Namespace": "Test", "MetricName": "Latency", "StartTime": START, "EndTime": END}
+    request: Any = {"Namespace": "Test", "MetricName": "Latency", "StartTime": START, "EndTime": END}
     answer = cloudwatch.get_metric_statistics(
-        **asked, Period=60, Statistics=["Sum"], ExtendedStatistics=["p50"]
+        **request, Period=60, Statistics=["Sum"], ExtendedStatistics=["p50"]
     )
     (point,) = answer["Datapoints"]
     assert (point["Sum"], point["ExtendedStatistics"], point["Unit"]) == (10, {"p50": 2}, "Microseconds")
-    assert point["Timestamp"].astimezone(UTC) == NOW.replace(second=0)
+    assert point["Timestamp"].astimezone(UTC) == CURRENT_TIME.replace(second=0)
 
 
 def test_periods_begin_at_whole_multiples_of_themselves(cloudwatch: CloudWatchClient) -> None:
     for minute in range(3):
-        put(cloudwatch, "Calls", Value=1.0, time=NOW + minute * MINUTE)
-    by_minute = values(cloudwatch, "Test", "Calls", {}, start=NOW, end=NOW + 2 * MINUTE)
-    assert by_minute == {NOW.replace(second=0) + minute * MINUTE: 1 for minute in range(3)}
+        put(cloudwatch, "Calls", Value=1.0, time=CURRENT_TIME + minute * MINUTE)
+    by_minute = values(cloudwatch, "Test", "Calls", {}, start=CURRENT_TIME, end=CURRENT_TIME + 2 * MINUTE)
+    assert by_minute == {CURRENT_TIME.replace(second=0) + minute * MINUTE: 1 for minute in range(3)}
     stat: Any = {"Metric": {"Namespace": "Test", "MetricName": "Calls"}, "Period": 120, "Stat": "Sum"}
     answer = cloudwatch.get_metric_data(
         MetricDataQueries=[{"Id": "it", "MetricStat": stat}], StartTime=START, EndTime=END
@@ -134,12 +136,12 @@ def test_each_metric_is_listed_once(cloudwatch: CloudWatchClient) -> None:
         put(cloudwatch, "Calls", Values=[1.0, 2.0], dimensions=TWO)
     put(cloudwatch, "Calls", Value=1.0, dimensions={"EndpointName": "sentences"})
     pairs = [{"Name": key, "Value": value} for key, value in TWO.items()]
-    listed = cloudwatch.list_metrics(Namespace="Test", MetricName="Calls")["Metrics"]
-    assert [each["Dimensions"] for each in listed] == [pairs, pairs[:1]]
+    metrics = cloudwatch.list_metrics(Namespace="Test", MetricName="Calls")["Metrics"]
+    assert [metric["Dimensions"] for metric in metrics] == [pairs, pairs[:1]]
     with_variant = cloudwatch.list_metrics(Dimensions=[{"Name": "VariantName"}])["Metrics"]
-    assert [each["Dimensions"] for each in with_variant] == [pairs]
-    other = [{"Name": "VariantName", "Value": "Other"}]
-    assert cloudwatch.list_metrics(Dimensions=other)["Metrics"] == []  # type: ignore[arg-type]
+    assert [entry["Dimensions"] for entry in with_variant] == [pairs]
+    second_value = [{"Name": "VariantName", "Value": "Other"}]
+    assert cloudwatch.list_metrics(Dimensions=second_value)["Metrics"] == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -170,9 +172,9 @@ def test_a_missing_value_is_0_and_a_division_by_0_has_no_point(cloudwatch: Cloud
     for minute, (over, under) in enumerate([(6.0, 3.0), (6.0, 0.0), (6.0, None), (None, 3.0)]):
         for name, value in (("Over", over), ("Under", under)):
             if value is not None:
-                put(cloudwatch, name, Value=value, time=NOW + minute * MINUTE)
-    both = metric("over", "Over"), metric("under", "Under")
-    assert evaluate(cloudwatch, "over / under", *both) == {"it": [2, 0]}
+                put(cloudwatch, name, Value=value, time=CURRENT_TIME + minute * MINUTE)
+    both_metrics = metric("over", "Over"), metric("under", "Under")
+    assert evaluate(cloudwatch, "over / under", *both_metrics) == {"it": [2, 0]}
 
 
 def test_a_search_finds_every_metric_of_a_name_whatever_its_dimensions(cloudwatch: CloudWatchClient) -> None:
@@ -195,16 +197,16 @@ def test_a_search_with_a_schema_finds_metrics_of_exactly_those_dimensions(
     put(cloudwatch, "Calls", Value=4.0, dimensions={"model": "embed"})
     put(cloudwatch, "Calls", Value=8.0, dimensions=embed, namespace="Other")
 
-    def found(query: str) -> list[float]:
+    def metric_values(query: str) -> list[float]:
         lines = evaluate(cloudwatch, f"SEARCH('{query}', 'Sum', 60)").values()
         return [value for values in lines for value in values]
 
-    assert found('{Test,model,version} MetricName="Calls"') == [1, 2]
-    assert found('{"Test","version","model"} MetricName="Calls" model="embed"') == [1]
-    assert found('{Test,model} MetricName="Calls"') == [4]
-    assert found("{Test,model,version,reason}") == []
-    assert found('{Test} MetricName="Calls"') == []
-    assert found('Namespace="Test" model="embed"') == [1, 4]
+    assert metric_values('{Test,model,version} MetricName="Calls"') == [1, 2]
+    assert metric_values('{"Test","version","model"} MetricName="Calls" model="embed"') == [1]
+    assert metric_values('{Test,model} MetricName="Calls"') == [4]
+    assert metric_values("{Test,model,version,reason}") == []
+    assert metric_values('{Test} MetricName="Calls"') == []
+    assert metric_values('Namespace="Test" model="embed"') == [1, 4]
 
 
 def test_each_line_of_a_search_may_be_called_by_its_dimensions(cloudwatch: CloudWatchClient) -> None:
@@ -218,9 +220,9 @@ def test_each_line_of_a_search_may_be_called_by_its_dimensions(cloudwatch: Cloud
 
 def test_a_difference_is_to_the_value_before_however_long_ago(cloudwatch: CloudWatchClient) -> None:
     for minute, value in ((0, 2.0), (1, 3.0), (4, 1.0)):
-        put(cloudwatch, "Running", Values=[50.0] * int(value), time=NOW + minute * MINUTE)
-    running = metric("m", "Running", "SampleCount")
-    assert evaluate(cloudwatch, "DIFF(m)", running) == {"it": [1, -2]}
+        put(cloudwatch, "Running", Values=[50.0] * int(value), time=CURRENT_TIME + minute * MINUTE)
+    running_metric = metric("m", "Running", "SampleCount")
+    assert evaluate(cloudwatch, "DIFF(m)", running_metric) == {"it": [1, -2]}
     assert evaluate(cloudwatch, f"DIFF({search('Running', 'SampleCount')})") == {"Running": [1, -2]}
 
 

@@ -1,4 +1,4 @@
-"""What an endpoint was deployed with and nothing does on this machine is told by `fleet local status`."""
+"""Settings of an endpoint that nothing heeds on this machine are told by `fleet local status`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ VPC = {"Subnets": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    with embedded_aws() as running:
-        yield running
+def aws_and_host() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
+    with embedded_aws() as process:
+        yield process
 
 
 @pytest.mark.parametrize(
-    ("model", "config", "told"),
+    ("model", "config", "messages"),
     [
         ({}, {}, ()),
         ({"EnableNetworkIsolation": False}, {}, ()),
@@ -47,12 +47,12 @@ def running() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
     ],
 )
 def test_what_is_not_done_here_is_told(
-    running: tuple[EmbeddedAws, RecordingHost],
+    aws_and_host: tuple[EmbeddedAws, RecordingHost],
     model: dict[str, Any],
     config: dict[str, Any],
-    told: tuple[str, ...],
+    messages: tuple[str, ...],
 ) -> None:
-    aws, host = running
+    aws, host = aws_and_host
     name = f"unlike{len(host.served)}"
     container = {"Image": "triton:25.04", "ModelDataUrl": DATA}
     variant = {
@@ -75,4 +75,4 @@ def test_what_is_not_done_here_is_told(
         for id, (kind, properties) in resources.items()
     }
     assert Stacks(aws).create(name, stack) == "CREATE_COMPLETE"
-    assert host.served[-1].unlike == told
+    assert host.served[-1].unlike == messages

@@ -31,8 +31,8 @@ def stack() -> str:
     return f"stack{next(NUMBERS)}"
 
 
-def query(**changed: Any) -> dict[str, Any]:
-    return {"Errors": {"Type": "AWS::Logs::QueryDefinition", "Properties": {**QUERY, **changed}}}
+def query(**changed_values: Any) -> dict[str, Any]:
+    return {"Errors": {"Type": "AWS::Logs::QueryDefinition", "Properties": {**QUERY, **changed_values}}}
 
 
 def group(**properties: Any) -> dict[str, Any]:
@@ -44,9 +44,11 @@ def test_a_saved_query_is_listed_under_an_id_that_it_keeps(aws: EmbeddedAws, sta
     assert stacks.create(stack, query()) == "CREATE_COMPLETE"
     id = stacks.physical_ids(stack)["Errors"]
     assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id)
-    (found,) = logs.describe_query_definitions(queryDefinitionNamePrefix="TritonFleet/a/")["queryDefinitions"]
-    assert found.pop("lastModified") > 0
-    assert found == {
+    (query_definition,) = logs.describe_query_definitions(queryDefinitionNamePrefix="TritonFleet/a/")[
+        "queryDefinitions"
+    ]
+    assert query_definition.pop("lastModified") > 0
+    assert query_definition == {
         "queryLanguage": "CWLI",
         "queryDefinitionId": id,
         "name": "TritonFleet/a/errors",
@@ -55,8 +57,12 @@ def test_a_saved_query_is_listed_under_an_id_that_it_keeps(aws: EmbeddedAws, sta
     }
     assert logs.describe_query_definitions(queryDefinitionNamePrefix="others")["queryDefinitions"] == []
     assert stacks.update(stack, query(Name="others", QueryString="limit 2")) == "UPDATE_COMPLETE"
-    (found,) = logs.describe_query_definitions()["queryDefinitions"]
-    assert [found[key] for key in ("queryDefinitionId", "name", "queryString")] == [id, "others", "limit 2"]
+    (actual_query_definition,) = logs.describe_query_definitions()["queryDefinitions"]
+    assert [actual_query_definition[key] for key in ("queryDefinitionId", "name", "queryString")] == [
+        id,
+        "others",
+        "limit 2",
+    ]
     stacks.api.delete_stack(StackName=stack)
     stacks.api.get_waiter("stack_delete_complete").wait(StackName=stack, WaiterConfig={"Delay": 1})
     assert logs.describe_query_definitions()["queryDefinitions"] == []
@@ -74,8 +80,8 @@ def test_a_log_group_has_the_key_that_its_stack_gives_it(aws: EmbeddedAws, stack
     stacks = Stacks(aws)
 
     def key() -> Any:
-        (found,) = client(aws, "logs").describe_log_groups(logGroupNamePrefix="/g")["logGroups"]
-        return found.get("kmsKeyId")
+        (log_group,) = client(aws, "logs").describe_log_groups(logGroupNamePrefix="/g")["logGroups"]
+        return log_group.get("kmsKeyId")
 
     assert stacks.create(stack, group(KmsKeyId=KEY)) == "CREATE_COMPLETE"
     assert key() == KEY

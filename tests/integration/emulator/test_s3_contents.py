@@ -22,7 +22,7 @@ def s3() -> Iterator[Any]:
 
 def test_a_large_object_is_completed_copied_and_read_in_ranges_without_being_in_memory(s3: Any) -> None:
     options = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
-    upload = Upload(s3, "large", **options).all([FIRST] * PARTS)
+    upload = Upload(s3, "large", **options).with_all_parts([FIRST] * PARTS)
     tracemalloc.start()
     try:
         upload.complete()
@@ -37,17 +37,17 @@ def test_a_large_object_is_completed_copied_and_read_in_ranges_without_being_in_
 
 def test_versions_are_listed_where_large_objects_lie(s3: Any) -> None:
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
-    Upload(s3, "large").all([FIRST, LAST]).complete()
+    Upload(s3, "large").with_all_parts([FIRST, LAST]).complete()
     s3.put_object(Bucket=BUCKET, Key="large", Body=FIRST)
     versions = s3.list_object_versions(Bucket=BUCKET, Prefix="large")["Versions"]
-    assert [(each["Size"], each["IsLatest"]) for each in versions] == [
+    assert [(version["Size"], version["IsLatest"]) for version in versions] == [
         (len(FIRST), True),
         (len(FIRST + LAST), False),
     ]
 
 
 def test_a_large_body_is_read_while_it_is_sent(s3: Any) -> None:
-    Upload(s3, "sent").all([FIRST] * PARTS).complete()
+    Upload(s3, "sent").with_all_parts([FIRST] * PARTS).complete()
     answer = s3.get_object(Bucket=BUCKET, Key="sent")["Body"]
     assert answer.read(len(FIRST)) == FIRST
     s3.delete_object(Bucket=BUCKET, Key="sent")
@@ -65,8 +65,8 @@ def test_a_body_is_given_back_whatever_its_size(s3: Any, size: int) -> None:
 def test_any_slice_of_joined_contents_is_the_slice_of_their_bytes() -> None:
     spool = Spool()
     bodies = [b"", LAST, FIRST, b"x", FIRST[: IN_MEMORY + 3]]
-    joined, plain = Content.concatenate(spool.keep(body) for body in bodies), b"".join(bodies)
-    assert len(joined) == len(plain)
+    content, plain = Content.concatenate(spool.keep(body) for body in bodies), b"".join(bodies)
+    assert len(content) == len(plain)
     edges = [
         0,
         3,
@@ -79,5 +79,5 @@ def test_any_slice_of_joined_contents_is_the_slice_of_their_bytes() -> None:
     ]
     for start in edges:
         for end in edges:
-            assert b"".join(joined[start:end]) == plain[start:end]
-            assert b"".join(joined[start:end][1:-1]) == plain[start:end][1:-1]
+            assert b"".join(content[start:end]) == plain[start:end]
+            assert b"".join(content[start:end][1:-1]) == plain[start:end][1:-1]

@@ -129,8 +129,8 @@ def test_the_log_of_the_job_is_copied_while_it_grows(
     sagemaker.is_in("InProgress", "first", "second")
     sagemaker.is_in("Completed", "last")
     sagemaker.run(pause=sagemaker.leaves)
-    said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if line in ("first", "second", "last")] == ["first", "second", "last"]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line in ("first", "second", "last")] == ["first", "second", "last"]
 
 
 def test_a_log_that_may_not_be_read_is_told_once_and_stops_nothing(
@@ -224,7 +224,7 @@ def test_a_job_that_takes_too_long_is_stopped_and_seen_to_end(store: EngineStore
     with pytest.raises(BuildError, match="is stopped") as error:
         sagemaker.run()
     assert error.value.problem.exit_code == 17
-    assert 0 <= sagemaker.waited - (600 + GRACE_SECONDS + START_SECONDS) <= 20
+    assert 0 <= sagemaker.seconds - (600 + GRACE_SECONDS + START_SECONDS) <= 20
 
 
 def test_a_build_that_is_cancelled_stops_its_job(store: EngineStore) -> None:
@@ -250,10 +250,10 @@ def test_a_job_that_does_not_stop_is_given_up(store: EngineStore, capsys: pytest
         sagemaker.is_in("Stopping")
     pauses = iter([True])
 
-    def cancel_once() -> None:
+    def cancel_first() -> None:
         if next(pauses, False):
             raise Cancellation
 
     with pytest.raises(Cancellation):
-        sagemaker.run(pause=cancel_once)
+        sagemaker.run(pause=cancel_first)
     assert "does not stop: it still runs" in capsys.readouterr().err

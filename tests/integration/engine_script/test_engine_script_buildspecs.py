@@ -34,8 +34,8 @@ def test_the_job_buildspec_has_nothing_to_do_for_an_engine_that_is_there(
     store.put(request.manifest, b"{}")
     variables = {"FLEET_ENGINE_REQUEST": store.address(request)}
     process = start(buildspec_command("job"), source, store.environment | variables)
-    said, _ = process.communicate()
-    assert (process.returncode, "exists already: nothing to do" in said) == (0, True)
+    text, _ = process.communicate()
+    assert (process.returncode, "exists already: nothing to do" in text) == (0, True)
 
 
 def test_a_build_that_is_stopped_takes_trtexec_along_and_leaves_nothing_that_reads_as_done(
@@ -46,12 +46,12 @@ def test_a_build_that_is_stopped_takes_trtexec_along_and_leaves_nothing_that_rea
     process = start(command, source, store.environment | {"FLEET_STAND_IN_FAULT": "hang"})
     assert process.stdout is not None
     assert any("hangs on request" in line for line in process.stdout)
-    started = psutil.Process(process.pid).children(recursive=True)
-    assert [Path(each.cmdline()[1]).name for each in started] == ["trtexec"]
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert [Path(child.cmdline()[1]).name for child in children] == ["trtexec"]
     process.send_signal(signal.SIGTERM)
     process.communicate()
     assert process.returncode == 21
-    assert psutil.wait_procs(started, timeout=10)[1] == []
+    assert psutil.wait_procs(children, timeout=10)[1] == []
     assert not (store.outputs / RECORD).exists()
     assert store.compile(request) == 0, "the next build makes up for it"
 
@@ -67,9 +67,9 @@ def test_one_zip_file_builds_with_neither_credentials_nor_packages(
     command = [sys.executable, "-I", "-S", str(file), "compile", str(inputs), str(store.outputs)]
     variables = {name: value for name, value in store.environment.items() if not name.startswith("AWS_")}
     process = start(command, tmp_path, variables)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    assert "[I] [stand-in] wrote a plan" in said, "trtexec's output is in the log"
+    text, _ = process.communicate()
+    assert process.returncode == 0, text
+    assert "[I] [stand-in] wrote a plan" in text, "trtexec's output is in the log"
     store.store(request)
     assert store.json(request.manifest)["key"] == request.key
 
@@ -81,9 +81,9 @@ def test_what_a_person_has_compiled_is_stored_by_a_command(
     assert store.compile(request) == 0
     command = [sys.executable, ".", "store", store.address(request), str(store.outputs)]
     process = start(command, source, store.environment)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    assert f"s3://{BUCKET}/{request.plan} has " in said
+    text, _ = process.communicate()
+    assert process.returncode == 0, text
+    assert f"s3://{BUCKET}/{request.plan} has " in text
     assert store.json(request.manifest)["by"] == ""
 
 
@@ -101,23 +101,23 @@ def test_the_zip_file_is_the_same_for_the_same_files() -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["compile", "s3://b/k"], ["destroy", "s3://b/k"]])
 def test_a_call_that_is_none_is_told_what_is_one(source: Path, arguments: list[str]) -> None:
-    done = subprocess.run([sys.executable, ".", *arguments], cwd=source, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("usage: python3 SCRIPT compile INPUT OUTPUT ")
+    process = subprocess.run([sys.executable, ".", *arguments], cwd=source, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert process.stderr.startswith("usage: python3 SCRIPT compile INPUT OUTPUT ")
 
 
 def test_the_pins_are_those_of_the_repository(root: Path) -> None:
     ours = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
     pins = files("engine_request").joinpath("requirements.txt").read_text(encoding="utf-8").splitlines()
-    wanted = [line.removesuffix(" \\") for line in pins if not line.startswith("#")]
-    assert set(wanted) <= {line.removesuffix(" \\") for line in ours}
-    names = {line.partition("==")[0] for line in wanted if "==" in line}
+    expected_texts = [line.removesuffix(" \\") for line in pins if not line.startswith("#")]
+    assert set(expected_texts) <= {line.removesuffix(" \\") for line in ours}
+    names = {line.partition("==")[0] for line in expected_texts if "==" in line}
     assert names == {"boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3"}
 
 
 def test_the_script_imports_nothing_that_the_image_has_not() -> None:
     ours = {path.stem for path in SOURCES.iterdir() if path.is_dir()}
-    allowed = sys.stdlib_module_names | {"boto3", "botocore"} | ours
+    allowed_module_names = sys.stdlib_module_names | {"boto3", "botocore"} | ours
     for path in SOURCES.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 10))
         for node in ast.walk(tree):
@@ -126,15 +126,15 @@ def test_the_script_imports_nothing_that_the_image_has_not() -> None:
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module or ""]
-            assert {name.partition(".")[0] for name in names} <= allowed, path
+            assert {name.partition(".")[0] for name in names} <= allowed_module_names, path
 
 
 def test_a_build_that_starts_jobs_needs_boto3_or_a_way_to_it(source: Path) -> None:
     command = [sys.executable, "-S", ".", "job", "s3://b/k"]  # without site-packages
     environment = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1"}
-    done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True)
-    assert done.returncode == 13
-    assert "boto3 could not be installed" in done.stderr
+    process = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True)
+    assert process.returncode == 13
+    assert "boto3 could not be installed" in process.stderr
 
 
 def test_an_image_with_an_old_python_is_unfit(

@@ -29,15 +29,15 @@ def test_trtexec_is_called_to_build_and_then_to_run_the_plan_with_its_usual_shap
 ) -> None:
     request = store.request()
     assert store.compile(request) == 0
-    built, loaded = (call for call in store.calls if call[0] == "trtexec")
-    assert [argument.partition("=")[0] for argument in built[1:3]] == ["--onnx", "--saveEngine"]
-    assert built[3:] == list(ARGUMENTS)
-    assert loaded[1].partition("=")[2] == built[2].partition("=")[2], "the plan that was just built"
-    assert "--shapes=left:4x2,right:4x2" in loaded
-    assert "--skipInference" not in loaded
+    lines, loaded_lines = (call for call in store.calls if call[0] == "trtexec")
+    assert [argument.partition("=")[0] for argument in lines[1:3]] == ["--onnx", "--saveEngine"]
+    assert lines[3:] == list(ARGUMENTS)
+    assert loaded_lines[1].partition("=")[2] == lines[2].partition("=")[2], "the plan that was just built"
+    assert "--shapes=left:4x2,right:4x2" in loaded_lines
+    assert "--skipInference" not in loaded_lines
 
 
 def test_no_build_reads_what_another_one_has_measured(store: EngineStore) -> None:
     """A cache of timings would let one endpoint's build decide about another's plan."""
     assert store.compile(store.request()) == 0
-    assert not [each for call in store.calls for each in call if "timingCache" in each]
+    assert not [line for call in store.calls for line in call if "timingCache" in line]

@@ -25,7 +25,7 @@ def fails(error: Exception) -> Work[ScriptRequest]:
     return work
 
 
-def ended(store: EngineStore, request: EngineRequest, work: Work[ScriptRequest]) -> int:
+def job_status(store: EngineStore, request: EngineRequest, work: Work[ScriptRequest]) -> int:
     return run_request(store.address(request), ScriptRequest.of, work)
 
 
@@ -37,7 +37,7 @@ def test_a_signal_while_the_failure_is_told_does_not_break_that_off(store: Engin
         raise BuildError(WRONG_GPU, "it is another one")
 
     request = store.request()
-    assert ended(store, request, work) == 11
+    assert job_status(store, request, work) == 11
     assert store.json(request.failure)["problem"] == "wrong GPU"
 
 
@@ -47,7 +47,7 @@ def test_a_job_whose_status_cannot_be_written_leaves_its_failure_all_the_same(
     (tmp_path / "output").write_text("a file, and no folder", encoding="utf-8")
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "processing/input/engine/script.zip")])
     request = store.request()
-    assert ended(store, request, fails(BuildError(WRONG_GPU, "it is another one"))) == 11
+    assert job_status(store, request, fails(BuildError(WRONG_GPU, "it is another one"))) == 11
     assert store.json(request.failure)["message"] == "it is another one"
     assert "the job's status could not be written" in capsys.readouterr().err
 
@@ -56,16 +56,16 @@ def test_a_job_says_why_where_its_status_takes_it_from(
     store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "input/data/engine/script.zip")])
-    assert ended(store, store.request(), fails(BuildError(WRONG_GPU, "é" * 2000))) == 11
+    assert job_status(store, store.request(), fails(BuildError(WRONG_GPU, "é" * 2000))) == 11
     for name in ("message", "failure"):
-        said = (tmp_path / "output" / name).read_text(encoding="utf-8")
-        assert said.startswith("wrong GPU: é") and len(said) == 1000
+        text = (tmp_path / "output" / name).read_text(encoding="utf-8")
+        assert text.startswith("wrong GPU: é") and len(text) == 1000
 
 
 def test_a_full_disk_is_told_with_what_helps(store: EngineStore) -> None:
     request = store.request()
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/model.onnx")
-    assert ended(store, request, fails(full)) == 18
-    told = store.json(request.failure)
-    assert "No space left on device" in told["message"]
-    assert told["remedy"] == "build on an instance with a larger disk"
+    assert job_status(store, request, fails(full)) == 18
+    values = store.json(request.failure)
+    assert "No space left on device" in values["message"]
+    assert values["remedy"] == "build on an instance with a larger disk"

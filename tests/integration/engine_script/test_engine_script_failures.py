@@ -21,16 +21,16 @@ from tests.support.onnx_graphs import FLOAT, graph_bytes
 from triton_fleet.builds.engines.artifacts import JOBS
 
 
-def require_told(store: EngineStore, exit_code: int, *said: str) -> None:
-    (told,) = store.failures
-    assert told.problem.exit_code == exit_code
-    assert told.remedy
-    for words in said:
-        assert words in told.message
+def require_message(store: EngineStore, exit_code: int, *message: str) -> None:
+    (failure,) = store.failures
+    assert failure.problem.exit_code == exit_code
+    assert failure.remedy
+    for words in message:
+        assert words in failure.message
 
 
 @pytest.mark.parametrize(
-    ("exit_code", "variables", "said"),
+    ("exit_code", "variables", "message"),
     [
         (10, {"FLEET_STAND_IN_GPU": ""}, "nvidia-smi shows no GPU (exit code 6): No devices were found"),
         (11, {"FLEET_STAND_IN_GPU": "L4"}, "for an A10G of compute capability 8.6; this is an NVIDIA L4"),
@@ -48,13 +48,13 @@ def test_it_is_said_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
     exit_code: int,
     variables: Mapping[str, str],
-    said: str,
+    message: str,
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     request = store.request()
     assert store.compile(request) == exit_code
-    require_told(store, exit_code, said)
+    require_message(store, exit_code, message)
     assert not (store.outputs / RECORD).exists()
 
 
@@ -62,7 +62,7 @@ def test_a_machine_without_nvidia_smi_has_no_gpu(store: EngineStore, monkeypatch
     monkeypatch.setenv("PATH", "/nowhere")
     request = store.request()
     assert store.compile(request) == 10
-    require_told(store, 10, "nvidia-smi could not be started")
+    require_message(store, 10, "nvidia-smi could not be started")
 
 
 def test_an_image_without_trtexec_is_unfit(
@@ -72,14 +72,14 @@ def test_an_image_without_trtexec_is_unfit(
     monkeypatch.setenv("PATH", f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin")
     request = store.request()
     assert store.compile(request) == 13
-    require_told(store, 13, TRTEXEC_PATH)
+    require_message(store, 13, TRTEXEC_PATH)
 
 
 def test_another_model_than_the_lock_means_is_not_compiled(store: EngineStore) -> None:
     request = store.request()
     store.put(request.onnx, ONNX + b"\0")
     assert store.compile(request) == 14
-    require_told(store, 14, request.onnx_digest)
+    require_message(store, 14, request.onnx_digest)
     assert [call[0] for call in store.calls if call[0] == "trtexec"] == []
 
 
@@ -88,28 +88,30 @@ def test_an_operator_that_is_not_of_onnx_is_named(store: EngineStore) -> None:
     model = graph_bytes({"x": (FLOAT, [1])}, {"y": (FLOAT, [1])}, nodes=[node])
     request = store.request(onnx=model, arguments=("--fp16",))
     assert store.compile(request) == 15
-    require_told(store, 15, "TensorRT has no Fast: trtexec ended with exit code 1")
+    require_message(store, 15, "TensorRT has no Fast: trtexec ended with exit code 1")
     assert any("While parsing node number 0" in line for line in store.failures[0].log)
 
 
 @pytest.mark.parametrize(
-    ("argument", "said"),
+    ("argument", "message"),
     [
         ("--workspace=4096", "Unknown option: --workspace 4096"),
         ("--minShapes=wrong:1x2", 'Cannot find input tensor with name "wrong"'),
     ],
 )
-def test_what_trtexec_does_not_take_is_in_its_own_words(store: EngineStore, argument: str, said: str) -> None:
+def test_what_trtexec_does_not_take_is_in_its_own_words(
+    store: EngineStore, argument: str, message: str
+) -> None:
     request = store.request(arguments=(*ARGUMENTS[3:], argument))
     assert store.compile(request) == 18
-    require_told(store, 18, said)
+    require_message(store, 18, message)
 
 
 def test_trtexec_is_killed_when_the_time_is_over(store: EngineStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLEET_STAND_IN_FAULT", "hang")
     request = store.request(seconds=1)
     assert store.compile(request) == 17
-    require_told(store, 17, "may take 1 seconds")
+    require_message(store, 17, "may take 1 seconds")
     assert not (store.outputs / RECORD).exists()
 
 

@@ -12,7 +12,7 @@ from engine_request.problems import BuildError
 from engine_request.request import EngineRequest as ScriptRequest
 from tests.support.engine_builds import EngineStore
 
-ONE = "NVIDIA A10G, 550.163.01, 23028 MiB"
+ONE_GPU = "NVIDIA A10G, 550.163.01, 23028 MiB"
 
 
 class NvidiaSmi:
@@ -22,7 +22,7 @@ class NvidiaSmi:
         self._file, self._store = folder / "nvidia-smi", store
 
     def says(self, script: str, capability: str = "echo 8.6") -> gpu.Gpu:
-        """What is made of it."""
+        """The GPU that is read of it."""
         self._file.write_text(
             f'#!/bin/sh\ncase "$1" in *compute_cap*) {capability};; *) {script};; esac\n', encoding="utf-8"
         )
@@ -37,8 +37,8 @@ def nvidia_smi(store: EngineStore, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_of_several_gpus_the_first_counts_which_trtexec_takes(nvidia_smi: NvidiaSmi) -> None:
-    found = nvidia_smi.says(f"yes '{ONE}' | head -n 8", "yes 8.6 | head -n 8")
-    assert (found.name, found.compute_capability, found.memory) == ("NVIDIA A10G", "8.6", "23028 MiB")
+    gpu = nvidia_smi.says(f"yes '{ONE_GPU}' | head -n 8", "yes 8.6 | head -n 8")
+    assert (gpu.name, gpu.compute_capability, gpu.memory) == ("NVIDIA A10G", "8.6", "23028 MiB")
 
 
 @pytest.mark.parametrize("driver", ["[N/A]", "R550"])
@@ -55,7 +55,9 @@ def test_a_driver_of_one_number_is_compared(nvidia_smi: NvidiaSmi) -> None:
 
 
 def test_a_warning_beside_the_answer_is_not_the_answer(nvidia_smi: NvidiaSmi) -> None:
-    assert nvidia_smi.says(f"echo 'WARNING: infoROM is corrupted' >&2; echo '{ONE}'").name == "NVIDIA A10G"
+    assert (
+        nvidia_smi.says(f"echo 'WARNING: infoROM is corrupted' >&2; echo '{ONE_GPU}'").name == "NVIDIA A10G"
+    )
 
 
 def test_why_there_is_no_gpu_is_told_wherever_it_is_said(nvidia_smi: NvidiaSmi) -> None:

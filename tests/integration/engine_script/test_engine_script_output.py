@@ -1,4 +1,4 @@
-"""What nvidia-smi, trtexec and the image say is understood."""
+"""The output of nvidia-smi, trtexec and the image is understood."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def test_an_unknown_reason_is_told_by_the_first_error() -> None:
 
 
 def test_a_line_without_an_end_does_not_fill_the_memory() -> None:
-    ended = run(["sh", "-c", r"head -c 100000 /dev/zero | tr '\0' x; echo; printf '\377\n'"], Deadline(60))
-    assert "".join(ended.lines) == "x" * 100_000 + "\N{REPLACEMENT CHARACTER}"
-    assert max(map(len, ended.lines)) == MAX_LINE_CHARACTERS
+    result = run(["sh", "-c", r"head -c 100000 /dev/zero | tr '\0' x; echo; printf '\377\n'"], Deadline(60))
+    assert "".join(result.lines) == "x" * 100_000 + "\N{REPLACEMENT CHARACTER}"
+    assert max(map(len, result.lines)) == MAX_LINE_CHARACTERS
 
 
 def test_measures_are_those_of_the_summary() -> None:
@@ -116,14 +116,14 @@ def request_of(request: EngineRequest) -> ScriptRequest:
 
 
 @pytest.mark.parametrize(
-    ("version", "kept"), [("8.6.1.6", "8.6.1"), ("10.9.0.34", "10.9.0.34"), ("11.1.0.106", "11.1.0.106")]
+    ("version", "kept_text"), [("8.6.1.6", "8.6.1"), ("10.9.0.34", "10.9.0.34"), ("11.1.0.106", "11.1.0.106")]
 )
 def test_the_banner_tells_the_version_where_the_image_does_not(
-    store: EngineStore, monkeypatch: pytest.MonkeyPatch, version: str, kept: str
+    store: EngineStore, monkeypatch: pytest.MonkeyPatch, version: str, kept_text: str
 ) -> None:
     monkeypatch.delenv("TRT_VERSION")
     monkeypatch.setenv("FLEET_STAND_IN_TENSORRT", version)
-    assert require_tensorrt().version == kept
+    assert require_tensorrt().version == kept_text
 
 
 def test_an_image_that_does_not_tell_its_version_is_unfit(

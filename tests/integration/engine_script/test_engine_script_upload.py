@@ -20,7 +20,7 @@ from tests.support.embedded_keys import SESSION
 from tests.support.embedded_s3 import BUCKET, FIRST, LAST
 from tests.support.engine_builds import EngineStore
 
-WHERE = {"Bucket": "b", "Key": "k", "UploadId": "u"}
+PART_LOCATION = {"Bucket": "b", "Key": "k", "UploadId": "u"}
 
 
 @pytest.fixture
@@ -41,14 +41,14 @@ def begin(stub: Stubber) -> None:
 
 
 def part(stub: Stubber) -> None:
-    stub.add_response("upload_part", {"ETag": '"1"'}, {**WHERE, "PartNumber": 1, "Body": ANY})
+    stub.add_response("upload_part", {"ETag": '"1"'}, {**PART_LOCATION, "PartNumber": 1, "Body": ANY})
 
 
-def refused(stub: Stubber, status: int) -> None:
+def refuse_upload(stub: Stubber, status: int) -> None:
     begin(stub)
     part(stub)
     stub.add_client_error("complete_multipart_upload", "Code", http_status_code=status)
-    stub.add_response("abort_multipart_upload", {}, WHERE)
+    stub.add_response("abort_multipart_upload", {}, PART_LOCATION)
 
 
 def test_a_large_plan_goes_in_parts(
@@ -66,11 +66,11 @@ def test_a_large_plan_goes_in_parts(
 
 def test_a_conflict_is_tried_again(s3: Any, plan: Path) -> None:
     with Stubber(s3) as stub:
-        refused(stub, 409)
+        refuse_upload(stub, 409)
         begin(stub)
         part(stub)
         stub.add_response(
-            "complete_multipart_upload", {}, {**WHERE, "MultipartUpload": ANY, "IfNoneMatch": "*"}
+            "complete_multipart_upload", {}, {**PART_LOCATION, "MultipartUpload": ANY, "IfNoneMatch": "*"}
         )
         upload_plan(Bucket(s3, "b"), "k", plan, "sha256:0a")
         stub.assert_no_pending_responses()
@@ -80,7 +80,7 @@ def test_a_conflict_is_tried_again(s3: Any, plan: Path) -> None:
 def test_a_plan_that_is_there_first_stays(s3: Any, plan: Path, statuses: list[int]) -> None:
     with Stubber(s3) as stub:
         for status in statuses:
-            refused(stub, status)
+            refuse_upload(stub, status)
         with pytest.raises(TakenError):
             upload_plan(Bucket(s3, "b"), "k", plan, "sha256:0a")
         stub.assert_no_pending_responses()
@@ -90,7 +90,7 @@ def test_an_upload_that_breaks_off_is_forgotten(s3: Any, plan: Path) -> None:
     with Stubber(s3) as stub:
         begin(stub)
         stub.add_client_error("upload_part", "AccessDenied", http_status_code=403)
-        stub.add_response("abort_multipart_upload", {}, WHERE)
+        stub.add_response("abort_multipart_upload", {}, PART_LOCATION)
         with pytest.raises(ClientError, match="AccessDenied"):
             upload_plan(Bucket(s3, "b"), "k", plan, "sha256:0a")
         stub.assert_no_pending_responses()

@@ -1,4 +1,4 @@
-"""What a container leaves becomes an engine only if it is the one that was asked for, and if there is none yet."""
+"""The file that a container leaves becomes an engine only if it is the one that was asked for, and if there is none yet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def change_record(store: EngineStore, **changes: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | changes), "utf-8")
 
 
-def require_nothing(store: EngineStore, request: EngineRequest) -> None:
+def require_no_object(store: EngineStore, request: EngineRequest) -> None:
     assert not store.has(request.plan)
     assert not store.has(request.manifest)
 
@@ -31,12 +31,16 @@ def test_the_manifest_says_how_the_plan_came_to_be(store: EngineStore) -> None:
     request = store.request()
     assert store.compile(request) == 0
     store.store(request, by="engine-0a")
-    plan, told = store.body(request.plan), store.json(request.manifest)
-    assert told["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
-    assert told["onnx"] == {"digest": request.onnx_digest, "size": len(ONNX)}
-    assert (told["key"], told["arguments"], told["image"]) == (request.key, list(ARGUMENTS), request.image)
-    assert (told["script"], told["by"]) == (build_script()[1], "engine-0a")
-    assert told["gpu"]["name"] == "NVIDIA A10G (stand-in)"
+    plan, values = store.body(request.plan), store.json(request.manifest)
+    assert values["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
+    assert values["onnx"] == {"digest": request.onnx_digest, "size": len(ONNX)}
+    assert (values["key"], values["arguments"], values["image"]) == (
+        request.key,
+        list(ARGUMENTS),
+        request.image,
+    )
+    assert (values["script"], values["by"]) == (build_script()[1], "engine-0a")
+    assert values["gpu"]["name"] == "NVIDIA A10G (stand-in)"
 
 
 def test_an_engine_that_is_there_stays(store: EngineStore) -> None:
@@ -58,9 +62,9 @@ def test_a_plan_that_lost_its_build_before_the_manifest_gets_one(store: EngineSt
     assert store.compile(request) == 0
     store.store(request)
     assert store.body(request.plan) == plan
-    told = store.json(request.manifest)
-    assert told["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
-    assert told["build_seconds"] is None
+    values = store.json(request.manifest)
+    assert values["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
+    assert values["build_seconds"] is None
 
 
 def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -> None:
@@ -95,7 +99,7 @@ def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -
                 ({"build_seconds": float("inf")}, "a number is missing or not finite"),
                 ({"build_seconds": 10**400}, "no valid record"),
                 (
-                    {"figures": {f"a{each}": 1 for each in range(MAX_FIGURES + 1)}},
+                    {"figures": {f"a{index}": 1 for index in range(MAX_FIGURES + 1)}},
                     "more than 20 figures, or one with a malformed name",
                 ),
                 ({"figures": [1]}, "no valid record"),
@@ -113,7 +117,7 @@ def test_a_record_that_is_none_stores_nothing(
     with pytest.raises(BuildError, match=message) as error:
         store.store(request)
     assert error.value.problem.exit_code == 20
-    require_nothing(store, request)
+    require_no_object(store, request)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +134,7 @@ def test_a_record_that_is_no_document_stores_nothing(store: EngineStore, text: b
     (store.outputs / RECORD).write_bytes(text)
     with pytest.raises(BuildError):
         store.store(request)
-    require_nothing(store, request)
+    require_no_object(store, request)
 
 
 @pytest.mark.parametrize("name", [PLAN, RECORD])
@@ -141,4 +145,4 @@ def test_a_link_is_no_file_of_a_build(store: EngineStore, name: str) -> None:
     (store.outputs / name).symlink_to(store.folder / name)
     with pytest.raises(BuildError, match=f"left no {name}"):
         store.store(request)
-    require_nothing(store, request)
+    require_no_object(store, request)

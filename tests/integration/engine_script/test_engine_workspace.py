@@ -23,9 +23,12 @@ def test_a_jobs_inputs_are_the_request_the_model_and_the_script_and_nothing_of_i
     inputs = dict[str, bytes]()
 
     def look() -> None:
-        found = store.s3.list_objects_v2(Bucket=BUCKET, Prefix=sagemaker.workspace)["Contents"]
+        contents = store.s3.list_objects_v2(Bucket=BUCKET, Prefix=sagemaker.workspace)["Contents"]
         inputs.update(
-            {each["Key"].removeprefix(sagemaker.workspace): store.body(each["Key"]) for each in found}
+            {
+                content["Key"].removeprefix(sagemaker.workspace): store.body(content["Key"])
+                for content in contents
+            }
         )
         sagemaker.leaves()
 
@@ -43,18 +46,20 @@ def test_a_jobs_inputs_are_the_request_the_model_and_the_script_and_nothing_of_i
     assert not store.has(sagemaker.workspace)
 
 
-@pytest.mark.parametrize("missing", ["model.plan", "record.json"])
-def test_a_job_that_completed_without_an_engine_is_told_and_cleared(store: EngineStore, missing: str) -> None:
+@pytest.mark.parametrize("missing_text", ["model.plan", "record.json"])
+def test_a_job_that_completed_without_an_engine_is_told_and_cleared(
+    store: EngineStore, missing_text: str
+) -> None:
     sagemaker = ScriptedSageMaker(store)
 
     def leave_less() -> None:
         sagemaker.leaves()
-        store.s3.delete_object(Bucket=BUCKET, Key=f"{sagemaker.workspace}output/{missing}")
+        store.s3.delete_object(Bucket=BUCKET, Key=f"{sagemaker.workspace}output/{missing_text}")
 
     sagemaker.creates()
     sagemaker.is_in("InProgress")
     sagemaker.is_in("Completed")
-    with pytest.raises(BuildError, match=f"the job left no {missing}") as error:
+    with pytest.raises(BuildError, match=f"the job left no {missing_text}") as error:
         sagemaker.run(pause=leave_less)
     assert error.value.problem.exit_code == 20
     assert not store.has(sagemaker.workspace)

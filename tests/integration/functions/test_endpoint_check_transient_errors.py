@@ -1,4 +1,4 @@
-"""What befalls the endpoint check's calls on their way, over real connections: what passes, and what does not."""
+"""Errors on the way of the endpoint check's calls, over real connections: what passes, and what does not."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from triton_fleet.awsapi.emulator import local_session
 
 NOT_YET = {"IsComplete": False}
 HTML = b"<!DOCTYPE html><html><body>Bad Gateway</body></html>"
-SERVED = json.dumps({"EndpointStatus": "InService", "EndpointConfigName": "new"}).encode()
+SERVED_ANSWER = json.dumps({"EndpointStatus": "InService", "EndpointConfigName": "new"}).encode()
 
 
-def http(status: int, body: bytes, *, missing: int = 0, **headers: str) -> bytes:
+def http(status: int, body: bytes, *, missing_number: int = 0, **headers: str) -> bytes:
     """An answer as it is on the wire, without so many bytes at its end."""
-    fields = {"Content-Length": str(len(body) + missing), **headers}
+    fields = {"Content-Length": str(len(body) + missing_number), **headers}
     head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
     return f"HTTP/1.1 {status} Said\r\nConnection: close\r\n{head}\r\n".encode() + body
 
 
-def refused(status: int, code: str, **more: object) -> bytes:
+def refusal_body(status: int, code: str, **more: object) -> bytes:
     """A refusal as SageMaker words it."""
     body = json.dumps({"__type": code, "message": "no", **more}).encode()
     return http(status, body, x_amzn_ErrorType=code)
@@ -56,8 +56,8 @@ class Wire:
     """A server that answers each of the two operations with such bytes; none breaks the connection."""
 
     url: str = ""
-    described: bytes | None = field(default_factory=lambda: http(200, SERVED))
-    invoked: bytes | None = field(default_factory=right)
+    description: bytes | None = field(default_factory=lambda: http(200, SERVED_ANSWER))
+    answer: bytes | None = field(default_factory=right)
     seconds: float = 60
 
     def client(self, service: str, *, config: Config) -> Any:
@@ -66,9 +66,9 @@ class Wire:
         make: Any = session().client
         return make(service, endpoint_url=self.url, config=quicker)
 
-    def looked(self) -> dict[str, Any]:
+    def answer_to_look(self) -> dict[str, Any]:
         endpoint = SampledEndpoint()
-        event = endpoint.begun(endpoint.event(sample()))
+        event = endpoint.begin_event(endpoint.event(sample()))
         return is_complete(event, endpoint, self.client, {"SECONDS": SECONDS})
 
 
@@ -81,9 +81,9 @@ def server() -> Iterator[tuple[ThreadingHTTPServer, list[Wire]]]:
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             wire = wires[-1]
-            said = wire.invoked if self.path.startswith("/endpoints/") else wire.described
-            if said is not None:
-                self.wfile.write(said)
+            content = wire.answer if self.path.startswith("/endpoints/") else wire.description
+            if content is not None:
+                self.wfile.write(content)
                 self.wfile.flush()
             if wire.seconds < 1:
                 self.rfile.read(1)  # until the client has had enough
@@ -108,60 +108,62 @@ def wire(server: tuple[ThreadingHTTPServer, list[Wire]]) -> Wire:
     return wires[-1]
 
 
-PASSING = {
-    "throttled": refused(400, "ThrottlingException"),
-    "not seen by IAM yet": refused(403, "AccessDeniedException"),
-    "unavailable": refused(503, "ServiceUnavailable"),
-    "failed": refused(500, "InternalFailure"),
-    "dependency": refused(530, "InternalDependencyException"),
-    "unknown-500": refused(500, "UnknownOperationFailure"),
+TRANSIENT_ANSWERS = {
+    "throttled": refusal_body(400, "ThrottlingException"),
+    "not seen by IAM yet": refusal_body(403, "AccessDeniedException"),
+    "unavailable": refusal_body(503, "ServiceUnavailable"),
+    "failed": refusal_body(500, "InternalFailure"),
+    "dependency": refusal_body(530, "InternalDependencyException"),
+    "unknown-500": refusal_body(500, "UnknownOperationFailure"),
     "too-many": http(429, b"slowly"),
     **{f"html-{status}": http(status, HTML) for status in (500, 502, 503, 504)},
     **{f"empty-{status}": http(status, b"") for status in (500, 502, 503, 504)},
-    "error-breaks-off": http(503, b"{", missing=9),
-    "body-breaks-off": http(200, SERVED[:9], missing=9),
+    "error-breaks-off": http(503, b"{", missing_number=9),
+    "body-breaks-off": http(200, SERVED_ANSWER[:9], missing_number=9),
     "closed": None,
 }
 
 
 def test_what_is_right_passes(wire: Wire) -> None:
-    assert wire.looked()["IsComplete"] is True
+    assert wire.answer_to_look()["IsComplete"] is True
 
 
-@pytest.mark.parametrize("said", PASSING.values(), ids=PASSING)
+@pytest.mark.parametrize("content", TRANSIENT_ANSWERS.values(), ids=TRANSIENT_ANSWERS)
 @pytest.mark.parametrize("operation", ["described", "invoked"])
-def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, said: bytes | None) -> None:
-    setattr(wire, operation, said)
-    assert wire.looked() == NOT_YET
+def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, content: bytes | None) -> None:
+    setattr(wire, operation, content)
+    assert wire.answer_to_look() == NOT_YET
     setattr(wire, operation, getattr(Wire(), operation))
-    assert wire.looked()["IsComplete"] is True
+    assert wire.answer_to_look()["IsComplete"] is True
 
 
 @pytest.mark.parametrize(
-    "said", [b"", http(200, b"{", missing=9), http(503, b"{", missing=9)], ids=["all", "rest", "refusal"]
+    "content",
+    [b"", http(200, b"{", missing_number=9), http(503, b"{", missing_number=9)],
+    ids=["all", "rest", "refusal"],
 )
 @pytest.mark.parametrize("operation", ["described", "invoked"])
-def test_what_takes_too_long_is_looked_at_again(wire: Wire, operation: str, said: bytes) -> None:
+def test_what_takes_too_long_is_looked_at_again(wire: Wire, operation: str, content: bytes) -> None:
     wire.seconds = 0.1
-    setattr(wire, operation, said)
-    assert wire.looked() == NOT_YET
+    setattr(wire, operation, content)
+    assert wire.answer_to_look() == NOT_YET
 
 
 def test_an_endpoint_of_the_api_that_is_not_there_is_looked_at_again(wire: Wire) -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))  # without listening
         wire.url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        assert wire.looked() == NOT_YET
+        assert wire.answer_to_look() == NOT_YET
 
 
 def test_a_model_that_fails_is_no_service_that_fails(wire: Wire) -> None:
-    wire.invoked = refused(424, "ModelError", OriginalStatusCode=500, OriginalMessage="boom")
+    wire.answer = refusal_body(424, "ModelError", OriginalStatusCode=500, OriginalMessage="boom")
     with pytest.raises(CheckError, match="the answer has status 500, expected 200: boom"):
-        wire.looked()
+        wire.answer_to_look()
 
 
 @pytest.mark.parametrize("operation", ["described", "invoked"])
 def test_a_refusal_for_good_fails_at_once(wire: Wire, operation: str) -> None:
-    setattr(wire, operation, refused(400, "ValidationException"))
+    setattr(wire, operation, refusal_body(400, "ValidationException"))
     with pytest.raises(CheckError, match="ValidationException"):
-        wire.looked()
+        wire.answer_to_look()

@@ -16,7 +16,7 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.guarded_endpoint import StackIds
 
-KEY, OTHER = (f"arn:aws:kms:us-east-1:123456789012:key/{name}" for name in ("one", "other"))
+KEY, OTHER_KEY = (f"arn:aws:kms:us-east-1:123456789012:key/{name}" for name in ("one", "other"))
 TAGS = {"team": "search"}
 _numbers = itertools.count()
 
@@ -35,7 +35,7 @@ class Owner:
         self.clients: Callable[[str], Any] = cache(partial(client, aws))
         self.calls: list[str] = []
         self.logs.meta.events.register("before-call", self._before)
-        self.refused: dict[str, list[str]] = {}
+        self.refusals: dict[str, list[str]] = {}
 
     @property
     def logs(self) -> Any:
@@ -43,8 +43,8 @@ class Owner:
 
     def _before(self, model: Any, **_: Any) -> None:
         self.calls.append(model.name)
-        if self.refused.get(model.name):
-            code = self.refused[model.name].pop(0)
+        if self.refusals.get(model.name):
+            code = self.refusals[model.name].pop(0)
             if not code:
                 return
             raise ClientError({"Error": {"Code": code, "Message": "no"}}, model.name)
@@ -66,7 +66,7 @@ class Owner:
     def did(self, kind: str, old: dict[str, Any] | None = None, **properties: Any) -> str:
         return str(self.ask(kind, old, **properties)["Data"]["Summary"])
 
-    def found(self) -> dict[str, Any]:
+    def log_group(self) -> dict[str, Any]:
         (group,) = self.logs.describe_log_groups(logGroupNamePrefix=self.group)["logGroups"]
         tags = self.logs.list_tags_for_resource(resourceArn=group["logGroupArn"])["tags"]
         return {"days": group.get("retentionInDays"), "key": group.get("kmsKeyId"), "tags": tags}
@@ -77,23 +77,16 @@ def owner(aws: EmbeddedAws, stacks: StackIds) -> Owner:
     return Owner(aws, stacks.calm)
 
 
-@pytest.fixture
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
-    return pauses
-
-
 def test_a_group_that_is_missing_is_made(owner: Owner) -> None:
     assert owner.did("Create", KmsKey=KEY) == f"Created {owner.group} with a retention of 30 days."
-    assert owner.found() == {"days": 30, "key": KEY, "tags": TAGS}
+    assert owner.log_group() == {"days": 30, "key": KEY, "tags": TAGS}
 
 
 def test_a_group_that_is_there_is_taken_over_with_all_that_is_in_it(owner: Owner) -> None:
     owner.logs.create_log_group(logGroupName=owner.group)
     owner.logs.create_log_stream(logGroupName=owner.group, logStreamName="AllTraffic/i-1")
     assert owner.did("Create", KmsKey=KEY) == f"Adopted {owner.group} with a retention of 30 days."
-    assert owner.found() == {"days": 30, "key": KEY, "tags": TAGS}
+    assert owner.log_group() == {"days": 30, "key": KEY, "tags": TAGS}
     assert len(owner.logs.describe_log_streams(logGroupName=owner.group)["logStreams"]) == 1
 
 
@@ -101,37 +94,37 @@ def test_a_group_that_was_deleted_by_hand_is_made_again_by_an_update(owner: Owne
     owner.ask("Create")
     owner.logs.delete_log_group(logGroupName=owner.group)
     assert owner.did("Update", RetentionInDays="90").startswith("Created")
-    assert owner.found()["days"] == 90
+    assert owner.log_group()["days"] == 90
 
 
 def test_an_update_changes_retention_key_and_tags(owner: Owner) -> None:
     owner.ask("Create", KmsKey=KEY, Tags={"team": "search", "old": "x"})
     before = {"KmsKey": KEY, "Tags": {"team": "search", "old": "x"}}
-    owner.ask("Update", before, RetentionInDays="7", KmsKey=OTHER, Tags={"team": "ranking"})
-    assert owner.found() == {"days": 7, "key": OTHER, "tags": {"team": "ranking"}}
+    owner.ask("Update", before, RetentionInDays="7", KmsKey=OTHER_KEY, Tags={"team": "ranking"})
+    assert owner.log_group() == {"days": 7, "key": OTHER_KEY, "tags": {"team": "ranking"}}
 
 
 def test_a_key_that_is_no_longer_asked_for_is_taken_off(owner: Owner) -> None:
     owner.ask("Create", KmsKey=KEY)
     owner.ask("Update", {"KmsKey": KEY})
-    assert owner.found()["key"] is None
+    assert owner.log_group()["key"] is None
 
 
 def test_a_key_that_somebody_else_gave_stays(owner: Owner) -> None:
-    owner.logs.create_log_group(logGroupName=owner.group, kmsKeyId=OTHER)
+    owner.logs.create_log_group(logGroupName=owner.group, kmsKeyId=OTHER_KEY)
     owner.ask("Create")
-    assert owner.found()["key"] == OTHER
+    assert owner.log_group()["key"] == OTHER_KEY
 
 
 def test_every_call_may_be_repeated(owner: Owner) -> None:
     owner.ask("Create", KmsKey=KEY)
     owner.ask("Create", KmsKey=KEY)
-    assert owner.found() == {"days": 30, "key": KEY, "tags": TAGS}
+    assert owner.log_group() == {"days": 30, "key": KEY, "tags": TAGS}
 
 
 def test_its_name_for_cloudformation_never_changes(owner: Owner) -> None:
-    made = owner.ask("Create")["PhysicalResourceId"]
-    assert made == f"{owner.stack_id.rpartition(':')[2]}/LogsOwned"
+    resource_id = owner.ask("Create")["PhysicalResourceId"]
+    assert resource_id == f"{owner.stack_id.rpartition(':')[2]}/LogsOwned"
     assert owner.ask("Update", LogGroups=["/triton-fleet/x/metrics"])["PhysicalResourceId"] == "physical"
     assert owner.ask("Delete")["PhysicalResourceId"] == "physical"
 
@@ -143,41 +136,43 @@ def test_a_deletion_keeps_the_groups_and_says_so_without_asking_anybody(owner: O
         f"Kept {owner.group}: lines expire after 30 days, and an empty log group costs nothing."
     )
     assert owner.calls == []
-    assert owner.found()["days"] == 30
+    assert owner.log_group()["days"] == 30
 
 
 def test_a_container_that_makes_the_group_at_the_same_moment_is_waited_for(
     owner: Owner, pauses: list[float]
 ) -> None:
-    owner.refused = {
+    owner.refusals = {
         "CreateLogGroup": ["OperationAbortedException"] * 2,
         "PutRetentionPolicy": ["OperationAbortedException"],
     }
     owner.ask("Create")
     assert pauses == [1, 2, 1]
-    assert owner.found()["days"] == 30
+    assert owner.log_group()["days"] == 30
 
 
 def test_two_groups_that_are_busy_at_every_call_are_waited_for_as_long_as_the_function_has_time(
     owner: Owner, pauses: list[float]
 ) -> None:
     calls = "CreateLogGroup", "AssociateKmsKey", "PutRetentionPolicy", "UntagResource", "TagResource"
-    owner.refused = {
+    owner.refusals = {
         name: [*["OperationAbortedException"] * 4, "", *["OperationAbortedException"] * 4] for name in calls
     }
     groups = [owner.group, f"{owner.group}-metrics"]
     owner.ask("Update", {"Tags": {"old": "x"}}, KmsKey=KEY, LogGroups=groups)
-    assert [each for each in owner.refused.values() if each] == []
+    assert [item for item in owner.refusals.values() if item] == []
     assert sum(pauses) == len(groups) * len(calls) * sum(PAUSE_SECONDS)
 
 
 @pytest.mark.parametrize("operation", ["CreateLogGroup", "PutRetentionPolicy", "TagResource"])
 def test_a_refusal_fails_the_deployment_in_words(owner: Owner, operation: str) -> None:
-    owner.refused = {operation: ["AccessDeniedException"]}
-    with pytest.raises(LogsError) as failed:
+    owner.refusals = {operation: ["AccessDeniedException"]}
+    with pytest.raises(LogsError) as failure:
         owner.ask("Create")
-    assert f"The log group {owner.group} could not be created or configured: ClientError" in str(failed.value)
-    assert str(failed.value).endswith(
+    assert f"The log group {owner.group} could not be created or configured: ClientError" in str(
+        failure.value
+    )
+    assert str(failure.value).endswith(
         "Remove the cause and deploy again; where its tag triton-fleet:environment names another environment, remove"
         " the tag or delete the group."
     )
@@ -185,17 +180,17 @@ def test_a_refusal_fails_the_deployment_in_words(owner: Owner, operation: str) -
 
 def test_a_key_that_cloudwatch_may_not_use_is_told_with_what_its_policy_lacks(owner: Owner) -> None:
     owner.logs.create_log_group(logGroupName=owner.group)
-    owner.refused = {"AssociateKmsKey": ["InvalidParameterException"]}
+    owner.refusals = {"AssociateKmsKey": ["InvalidParameterException"]}
     with pytest.raises(LogsError, match="the policy of .*key/one has to let CloudWatch Logs use it"):
         owner.ask("Update", KmsKey=KEY)
 
 
 def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(aws: EmbeddedAws, stacks: StackIds) -> None:
     owner = Owner(aws, stacks.rolling_back)
-    owner.refused = {"CreateLogGroup": ["AccessDeniedException"]}
-    other = f"{owner.group}-other"
-    did = owner.did("Update", LogGroups=[owner.group, other])
+    owner.refusals = {"CreateLogGroup": ["AccessDeniedException"]}
+    other_text = f"{owner.group}-other"
+    did = owner.did("Update", LogGroups=[owner.group, other_text])
     assert did.startswith(
         f"Reported only, because the stack rolls back: The log group {owner.group} could not"
     )
-    assert f"Created {other}" in did
+    assert f"Created {other_text}" in did

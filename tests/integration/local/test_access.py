@@ -81,10 +81,10 @@ def test_a_session_reads_no_profile_and_no_proxy(url: str) -> None:
 def test_a_process_is_started_without_them(url: str) -> None:
     code = f"import boto3; print(boto3.client('s3', endpoint_url={url!r}).list_buckets()['Buckets'])"
     variables = local_variables(os.environ, region="us-east-1", url=url, keys=KEYS)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "[]\n"
+    assert process.stdout == "[]\n"
 
 
 def test_nobody_runs_it_once_its_process_is_gone(tmp_path: Path) -> None:
@@ -136,13 +136,13 @@ def test_looking_whether_it_runs_never_keeps_it_from_starting(tmp_path: Path) ->
         while not stop.is_set():
             state.supervisor()
 
-    looking = threading.Thread(target=look)
-    looking.start()
+    thread = threading.Thread(target=look)
+    thread.start()
     for _ in range(100):
         with state.supervised(threading.Event()) as can_be_found:
             assert can_be_found()
     stop.set()
-    looking.join()
+    thread.join()
 
 
 def test_a_supervisor_that_does_not_answer_is_told_with_its_process() -> None:
@@ -164,11 +164,11 @@ class Events:
 
     def paginate(self, StackName: str) -> Iterator[dict[str, Any]]:
         """Each event on a page of its own."""
-        for number, (who, status, reason) in enumerate(self.events):
+        for number, (index, status, reason) in enumerate(self.events):
             event = {
                 "EventId": f"event-{number}",
                 "StackId": "stack",
-                "PhysicalResourceId": who,
+                "PhysicalResourceId": index,
                 "ResourceType": "AWS::X",
                 "ResourceStatus": status,
                 "ResourceStatusReason": reason,
@@ -199,15 +199,15 @@ def test_what_failed_before_a_deploy_that_began_nothing_is_not_reported_as_its_f
 
 
 @pytest.mark.parametrize(
-    ("created", "words"),
+    ("is_created", "words"),
     [
         (False, "what was served before is still served"),
         (True, "nothing was deployed before; the stack was rolled back"),
     ],
 )
-def test_a_failure_tells_what_is_served_now(created: bool, words: str) -> None:
+def test_a_failure_tells_what_is_served_now(is_created: bool, words: str) -> None:
     history: Any = Events(("x", "CREATE_FAILED", "no"), ("stack", "CREATE_IN_PROGRESS", "User Initiated"))
-    assert f"{words}; {LOGS}" in str(deploy_failure(history, "s", "", LOGS, is_new=created))
+    assert f"{words}; {LOGS}" in str(deploy_failure(history, "s", "", LOGS, is_new=is_created))
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,16 @@ def test_the_registry_has_the_manifest_of_docker_with_what_inspect_shows(
 ) -> None:
     docker.write({"model.py": "x = 1\n"})
     name = f"{REGISTRY}/{repository.name}:1"
-    shown = docker.build(f"{FROM_TRITON}COPY model.py /srv/\n", tag=name)
+    values = docker.build(f"{FROM_TRITON}COPY model.py /srv/\n", tag=name)
     assert docker.call("push", name) == 0, docker.err
-    (described,) = repository.ecr.describe_images(repositoryName=repository.name)["imageDetails"]
-    assert (described["imageTags"], described["imageManifestMediaType"]) == (["1"], DOCKER)
-    assert described["imageDigest"] in docker.err
-    (found,) = repository.ecr.batch_get_image(repositoryName=repository.name, imageIds=[{"imageTag": "1"}])[
+    (image_detail,) = repository.ecr.describe_images(repositoryName=repository.name)["imageDetails"]
+    assert (image_detail["imageTags"], image_detail["imageManifestMediaType"]) == (["1"], DOCKER)
+    assert image_detail["imageDigest"] in docker.err
+    (image,) = repository.ecr.batch_get_image(repositoryName=repository.name, imageIds=[{"imageTag": "1"}])[
         "images"
     ]
-    assert json.loads(found["imageManifest"])["config"]["digest"] == shown["Id"]
-    assert f"sha256:{sha256(found['imageManifest'].encode()).hexdigest()}" == described["imageDigest"]
+    assert json.loads(image["imageManifest"])["config"]["digest"] == values["Id"]
+    assert f"sha256:{sha256(image['imageManifest'].encode()).hexdigest()}" == image_detail["imageDigest"]
 
 
 def test_layers_that_the_registry_has_are_not_uploaded_again(

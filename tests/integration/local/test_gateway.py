@@ -35,10 +35,10 @@ class Way:
             refusal,
             room,
         )
-        self.recorded: list[tuple[str, float]] = []
+        self.metrics: list[tuple[str, float]] = []
 
     def record(self, measure: str, value: float) -> None:
-        self.recorded.append((measure, value))
+        self.metrics.append((measure, value))
 
     def report(self) -> dict[str, object]:
         return {}
@@ -47,7 +47,7 @@ class Way:
         """Nobody waits."""
 
     @contextmanager
-    def route(self, target: str | None, seconds: float, *, again: bool = False) -> Iterator[Route]:
+    def route(self, target: str | None, seconds: float, **_: bool) -> Iterator[Route]:
         if self.refusal:
             raise self.refusal
         room = {"X-Room": str(self.room)}
@@ -60,7 +60,7 @@ class Way:
 
     def values(self) -> dict[str, float]:
         """The last value of each measure."""
-        return dict(self.recorded)
+        return dict(self.metrics)
 
 
 class Container(BaseHTTPRequestHandler):
@@ -118,7 +118,7 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     )
     server = make_server("127.0.0.1", 0, SignedFor(gateway), threaded=True)
     Container.release.clear()
-    threads = [threading.Thread(target=each.serve_forever, args=[0.01]) for each in (container, server)]
+    threads = [threading.Thread(target=item.serve_forever, args=[0.01]) for item in (container, server)]
     for thread in threads:
         thread.start()
     yield boto3.client(
@@ -129,9 +129,9 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
         config=Config(retries={"total_max_attempts": 1}),
     )
     Container.release.set()
-    for each in (server, container):
-        each.shutdown()
-        each.server_close()
+    for item in (server, container):
+        item.shutdown()
+        item.server_close()
     for thread in threads:
         thread.join()
 
@@ -149,31 +149,33 @@ def test_an_answer_comes_back_with_its_type_and_variant(runtime: Any) -> None:
 
 
 def test_an_unknown_endpoint_is_a_validation_error(runtime: Any) -> None:
-    said = refusal(runtime, b"x", "images")
-    assert said["ResponseMetadata"]["HTTPStatusCode"] == 400
-    assert said["Error"]["Code"] == "ValidationError"
-    assert said["Error"]["Message"] == "Endpoint images of account 123456789012 not found."
+    said_refusal = refusal(runtime, b"x", "images")
+    assert said_refusal["ResponseMetadata"]["HTTPStatusCode"] == 400
+    assert said_refusal["Error"]["Code"] == "ValidationError"
+    assert said_refusal["Error"]["Message"] == "Endpoint images of account 123456789012 not found."
 
 
 @pytest.mark.parametrize(("status", "kind"), [(400, "client"), (500, "server"), (507, "server")])
 def test_the_containers_refusal_is_a_model_error_with_its_status_and_words(
     runtime: Any, status: int, kind: str
 ) -> None:
-    said = refusal(runtime, str(status).encode())
-    assert said["ResponseMetadata"]["HTTPStatusCode"] == 424
-    assert said["Error"]["Code"] == "ModelError"
-    assert f'Received {kind} error ({status}) from primary with message "' in said["Error"]["Message"]
-    assert said["OriginalStatusCode"] == status
-    assert said["OriginalMessage"] == '{"error": "said so"}'
-    assert said["LogStreamArn"].endswith(":123456789012:log-group:/aws/sagemaker/Endpoints/embed")
+    said_refusal = refusal(runtime, str(status).encode())
+    assert said_refusal["ResponseMetadata"]["HTTPStatusCode"] == 424
+    assert said_refusal["Error"]["Code"] == "ModelError"
+    assert f'Received {kind} error ({status}) from primary with message "' in said_refusal["Error"]["Message"]
+    assert said_refusal["OriginalStatusCode"] == status
+    assert said_refusal["OriginalMessage"] == '{"error": "said so"}'
+    assert said_refusal["LogStreamArn"].endswith(":123456789012:log-group:/aws/sagemaker/Endpoints/embed")
 
 
 @pytest.mark.parametrize("runtime", [0.3], indirect=True)
 @pytest.mark.parametrize("body", [b"slow", b"trickle"])
 def test_an_answer_that_takes_too_long_is_a_model_error(runtime: Any, body: bytes) -> None:
-    said = refusal(runtime, body)
-    assert said["Error"]["Code"] == "ModelError"
-    assert said["OriginalMessage"].startswith("Your invocation timed out while waiting for a response")
+    said_refusal = refusal(runtime, body)
+    assert said_refusal["Error"]["Code"] == "ModelError"
+    assert said_refusal["OriginalMessage"].startswith(
+        "Your invocation timed out while waiting for a response"
+    )
 
 
 def test_a_container_that_breaks_the_connection_is_a_model_error(runtime: Any) -> None:
@@ -196,15 +198,15 @@ def test_an_answer_in_parts_is_refused_with_the_way_out(runtime: Any) -> None:
 
 
 def test_a_larger_body_is_refused(runtime: Any) -> None:
-    said = refusal(runtime, b"x" * 26_300_000)
-    assert said["ResponseMetadata"]["HTTPStatusCode"] == 413
-    assert said["Error"]["Message"] == "HTTP content length exceeded 26214400 bytes."
+    said_refusal = refusal(runtime, b"x" * 26_300_000)
+    assert said_refusal["ResponseMetadata"]["HTTPStatusCode"] == 413
+    assert said_refusal["Error"]["Message"] == "HTTP content length exceeded 26214400 bytes."
 
 
 def test_a_target_that_is_not_loaded_yet_is_told_as_sagemaker_tells_it(runtime: Any) -> None:
-    said = refusal(runtime, b"x", "loading")
-    assert said["ResponseMetadata"]["HTTPStatusCode"] == 429
-    assert said["Error"]["Code"] == "ModelNotReadyException"
+    said_refusal = refusal(runtime, b"x", "loading")
+    assert said_refusal["ResponseMetadata"]["HTTPStatusCode"] == 429
+    assert said_refusal["Error"]["Code"] == "ModelNotReadyException"
 
 
 def test_a_lack_of_memory_is_tried_again_once_where_room_could_be_made(runtime: Any) -> None:
@@ -215,10 +217,10 @@ def test_a_lack_of_memory_is_tried_again_once_where_room_could_be_made(runtime: 
 
 
 def test_what_the_check_of_a_deploy_calls_is_not_counted(runtime: Any) -> None:
-    WAYS["embed"].recorded.clear()
+    WAYS["embed"].metrics.clear()
     with pytest.raises(ClientError):
         runtime.invoke_endpoint(EndpointName="embed", Body=b"400", InferenceId=CALLER)
-    assert WAYS["embed"].recorded == []
+    assert WAYS["embed"].metrics == []
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,7 @@ def test_what_the_check_of_a_deploy_calls_is_not_counted(runtime: Any) -> None:
 def test_every_invocation_is_counted_with_its_errors_and_times(
     runtime: Any, endpoint: str, body: bytes, errors: tuple[float, float, float]
 ) -> None:
-    WAYS[endpoint].recorded.clear()
+    WAYS[endpoint].metrics.clear()
     with suppress(ClientError):
         runtime.invoke_endpoint(EndpointName=endpoint, Body=body, ContentType="text/plain")
     values = WAYS[endpoint].values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.embedded_cloudwatch import NOW, values
+from tests.support.embedded_cloudwatch import CURRENT_TIME, values
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.metrics_server import NAMESPACE, counter, metrics_server
 from triton_fleet.local.metrics import publisher as module
@@ -25,33 +25,35 @@ MINUTE = timedelta(minutes=1)
 
 
 class Fleet:
-    """What there is to publish, with a clock that the test sets."""
+    """Metrics to publish, with a clock that the test sets."""
 
     def __init__(self, cloudwatch: CloudWatchClient) -> None:
-        self.now = NOW.timestamp()
+        self.time = CURRENT_TIME.timestamp()
         self.cloudwatch = cloudwatch
-        self.recorder = Recorder(lambda: self.now)
+        self.recorder = Recorder(lambda: self.time)
         self.gauges: list[Gauge] = [(endpoint_id("sentences"), "AllTraffic", "loaded_model_count", 2.0)]
-        self.asked = threading.Semaphore(0)
+        self.requests = threading.Semaphore(0)
         self.publisher = Publisher(
             self.recorder,
             sources=self.sources,
             gauges=lambda: self.gauges,
             cloudwatch=lambda *_: cloudwatch,
-            clock=lambda: self.now,
+            clock=lambda: self.time,
         )
 
     def sources(self) -> list[TritonSource]:
-        self.asked.release()
+        self.requests.release()
         return []
 
-    def invoked(self) -> None:
+    def record_invocation(self) -> None:
         self.recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
 
-    def published(self, name: str, namespace: str = "AWS/SageMaker", statistic: str = "Sum") -> list[float]:
-        limits = {"start": NOW - MINUTE, "end": NOW + 10 * MINUTE}
-        found = values(self.cloudwatch, namespace, name, DIMENSIONS, statistic=statistic, **limits)
-        return list(found.values())
+    def published_values(
+        self, name: str, namespace: str = "AWS/SageMaker", statistic: str = "Sum"
+    ) -> list[float]:
+        limits = {"start": CURRENT_TIME - MINUTE, "end": CURRENT_TIME + 10 * MINUTE}
+        actual_values = values(self.cloudwatch, namespace, name, DIMENSIONS, statistic=statistic, **limits)
+        return list(actual_values.values())
 
 
 @pytest.fixture
@@ -60,28 +62,28 @@ def fleet(cloudwatch: CloudWatchClient) -> Fleet:
 
 
 def test_publish_now_returns_when_cloudwatch_has_what_was_recorded(fleet: Fleet) -> None:
-    fleet.invoked()
+    fleet.record_invocation()
     fleet.publisher.publish_now()
-    assert fleet.published("Invocations") == [1]
+    assert fleet.published_values("Invocations") == [1]
 
 
 def test_a_gauge_goes_once_a_minute_however_often_it_is_published(fleet: Fleet) -> None:
     for seconds in (0, 10, 60):
-        fleet.now = NOW.timestamp() + seconds
+        fleet.time = CURRENT_TIME.timestamp() + seconds
         fleet.publisher.publish_now()
-    assert fleet.published("LoadedModelCount", ENDPOINTS) == [2, 2]
+    assert fleet.published_values("LoadedModelCount", ENDPOINTS) == [2, 2]
 
 
-@pytest.mark.parametrize(("second", "published"), [(44, []), (45, [2])])
+@pytest.mark.parametrize(("second", "published_numbers"), [(44, []), (45, [2])])
 def test_in_the_background_a_gauge_goes_when_its_minute_is_nearly_over(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, second: int, published: list[float]
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, second: int, published_numbers: list[float]
 ) -> None:
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.01)
-    fleet.now = NOW.timestamp() // 60 * 60 + second
+    fleet.time = CURRENT_TIME.timestamp() // 60 * 60 + second
     fleet.publisher.start()
-    assert all(fleet.asked.acquire(timeout=10) for _ in range(3))
+    assert all(fleet.requests.acquire(timeout=10) for _ in range(3))
     fleet.publisher.stop()
-    assert fleet.published("LoadedModelCount", ENDPOINTS) == published
+    assert fleet.published_values("LoadedModelCount", ENDPOINTS) == published_numbers
 
 
 def test_it_publishes_in_the_background_until_it_is_stopped(
@@ -89,11 +91,11 @@ def test_it_publishes_in_the_background_until_it_is_stopped(
 ) -> None:
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.01)
     before = threading.enumerate()
-    fleet.invoked()
+    fleet.record_invocation()
     fleet.publisher.start()
-    assert all(fleet.asked.acquire(timeout=10) for _ in range(3))
+    assert all(fleet.requests.acquire(timeout=10) for _ in range(3))
     fleet.publisher.stop()
-    assert fleet.published("Invocations") == [1]
+    assert fleet.published_values("Invocations") == [1]
     assert [
         thread for thread in threading.enumerate() if thread.name == "metrics" and thread not in before
     ] == []
@@ -112,8 +114,8 @@ def test_what_fails_is_logged_and_does_not_keep_the_rest_from_being_published(
             Recorder(), sources=lambda: sources, gauges=gauges, cloudwatch=lambda *_: cloudwatch
         )
         publisher.publish_now()
-    (listed,) = cloudwatch.list_metrics()["Metrics"]
-    assert listed["Namespace"] == NAMESPACE
+    (metric,) = cloudwatch.list_metrics()["Metrics"]
+    assert metric["Namespace"] == NAMESPACE
     assert "no gauges today" in caplog.text
     assert "Invalid length for parameter Namespace" in caplog.text
     assert capfd.readouterr().out == ""

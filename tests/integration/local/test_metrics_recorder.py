@@ -1,4 +1,4 @@
-"""What the gateway records reaches CloudWatch whole, in few calls, and under SageMaker's names."""
+"""Metrics of the gateway reach CloudWatch whole, in few calls, and under SageMaker's names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
-from tests.support.embedded_cloudwatch import NOW, REGION, values
+from tests.support.embedded_cloudwatch import CURRENT_TIME, REGION, values
 from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_ids import endpoint_id
 from triton_fleet.awsapi.emulator import local_session
@@ -29,22 +29,22 @@ class Clock:
     """Unix seconds, as the test sets them."""
 
     def __init__(self) -> None:
-        self.now = NOW.timestamp()
+        self.time = CURRENT_TIME.timestamp()
 
     def __call__(self) -> float:
-        return self.now
+        return self.time
 
 
 @pytest.fixture
 def calls(cloudwatch: CloudWatchClient) -> Iterator[list[Any]]:
     """The bodies of the PutMetricData calls that the client makes."""
-    made: list[Any] = []
+    recorders: list[Any] = []
 
     def note(params: Any, **_: object) -> None:
-        made.append(params)
+        recorders.append(params)
 
     cloudwatch.meta.events.register("provide-client-params.cloudwatch.PutMetricData", note)
-    yield made
+    yield recorders
     cloudwatch.meta.events.unregister("provide-client-params.cloudwatch.PutMetricData", note)
 
 
@@ -53,10 +53,10 @@ def unreachable() -> CloudWatchClient:
     return local_session(REGION, KEYS).client("cloudwatch", endpoint_url="http://localhost:1", config=config)
 
 
-def asked(
+def metric_values(
     cloudwatch: CloudWatchClient, name: str, statistic: str, namespace: str = "AWS/SageMaker"
 ) -> list[float]:
-    limits = {"start": NOW - 30 * MINUTE, "end": NOW + 30 * MINUTE}
+    limits = {"start": CURRENT_TIME - 30 * MINUTE, "end": CURRENT_TIME + 30 * MINUTE}
     return list(values(cloudwatch, namespace, name, DIMENSIONS, statistic=statistic, **limits).values())
 
 
@@ -71,8 +71,8 @@ def test_a_measure_has_the_catalogs_name_namespace_unit_and_dimensions(
         "AWS/SageMaker": "Microseconds",
         "/aws/sagemaker/Endpoints": "None",
     }
-    assert asked(cloudwatch, "ModelLatency", "Sum") == [1500]
-    assert asked(cloudwatch, "LoadedModelCount", "Average", "/aws/sagemaker/Endpoints") == [3]
+    assert metric_values(cloudwatch, "ModelLatency", "Sum") == [1500]
+    assert metric_values(cloudwatch, "LoadedModelCount", "Average", "/aws/sagemaker/Endpoints") == [3]
 
 
 def test_percentiles_of_many_values_in_one_second_are_right(cloudwatch: CloudWatchClient) -> None:
@@ -82,18 +82,25 @@ def test_percentiles_of_many_values_in_one_second_are_right(cloudwatch: CloudWat
             recorder.record(endpoint_id("sentences"), "AllTraffic", "model_latency", value)
     recorder.publish(lambda *_: cloudwatch)
     statistics = ("SampleCount", "Average", "p50", "p90", "p99")
-    found = [asked(cloudwatch, "ModelLatency", statistic) for statistic in statistics]
-    assert found == [[1000], [100.5], [100], [180], [198]]
+    numbers = [metric_values(cloudwatch, "ModelLatency", statistic) for statistic in statistics]
+    assert numbers == [[1000], [100.5], [100], [180], [198]]
 
 
 def test_values_are_of_the_minute_in_which_they_were_recorded(cloudwatch: CloudWatchClient) -> None:
     recorder = Recorder(clock := Clock())
     for minute in range(3):
-        clock.now = (NOW + minute * MINUTE).timestamp()
+        clock.time = (CURRENT_TIME + minute * MINUTE).timestamp()
         recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
     recorder.publish(lambda *_: cloudwatch)
-    found = values(cloudwatch, "AWS/SageMaker", "Invocations", DIMENSIONS, start=NOW, end=NOW + 10 * MINUTE)
-    assert found == {NOW.replace(second=0) + minute * MINUTE: 1 for minute in range(3)}
+    actual_values = values(
+        cloudwatch,
+        "AWS/SageMaker",
+        "Invocations",
+        DIMENSIONS,
+        start=CURRENT_TIME,
+        end=CURRENT_TIME + 10 * MINUTE,
+    )
+    assert actual_values == {CURRENT_TIME.replace(second=0) + minute * MINUTE: 1 for minute in range(3)}
 
 
 def test_few_calls_carry_many_values_within_the_limits(
@@ -101,13 +108,13 @@ def test_few_calls_carry_many_values_within_the_limits(
 ) -> None:
     recorder = Recorder(clock := Clock())
     for second in range(600):
-        clock.now = NOW.timestamp() + second
+        clock.time = CURRENT_TIME.timestamp() + second
         for value in range(200):
             recorder.record(endpoint_id("sentences"), "AllTraffic", "model_latency", value)
     recorder.publish(lambda *_: cloudwatch)
     assert [len(call["MetricData"]) for call in calls] == [1000, 200]
     assert max(len(datum["Values"]) for call in calls for datum in call["MetricData"]) == 150
-    assert sum(asked(cloudwatch, "ModelLatency", "SampleCount")) == 600 * 200
+    assert sum(metric_values(cloudwatch, "ModelLatency", "SampleCount")) == 600 * 200
 
 
 def test_what_was_published_is_not_published_again(cloudwatch: CloudWatchClient, calls: list[Any]) -> None:
@@ -126,8 +133,8 @@ def test_nothing_is_lost_where_cloudwatch_does_not_answer(cloudwatch: CloudWatch
         recorder.publish(lambda *_: unreachable())
     recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
     recorder.publish(lambda *_: cloudwatch)
-    assert asked(cloudwatch, "Invocations", "Sum") == [2]
-    assert asked(cloudwatch, "LoadedModelCount", "Sum", "/aws/sagemaker/Endpoints") == [3]
+    assert metric_values(cloudwatch, "Invocations", "Sum") == [2]
+    assert metric_values(cloudwatch, "LoadedModelCount", "Sum", "/aws/sagemaker/Endpoints") == [3]
 
 
 def test_what_waits_too_long_gives_way_to_what_is_newer(
@@ -136,12 +143,12 @@ def test_what_waits_too_long_gives_way_to_what_is_newer(
     monkeypatch.setattr(module, "MAX_VALUES", 2)
     recorder = Recorder(clock := Clock())
     for minute in range(4):
-        clock.now = (NOW + minute * MINUTE).timestamp()
+        clock.time = (CURRENT_TIME + minute * MINUTE).timestamp()
         recorder.record(endpoint_id("sentences"), "AllTraffic", "model_latency", minute)
     with pytest.raises(EndpointConnectionError):
         recorder.publish(lambda *_: unreachable())
     recorder.publish(lambda *_: cloudwatch)
-    assert asked(cloudwatch, "ModelLatency", "Sum") == [2, 3]
+    assert metric_values(cloudwatch, "ModelLatency", "Sum") == [2, 3]
 
 
 def test_threads_that_record_at_once_lose_nothing(cloudwatch: CloudWatchClient) -> None:
@@ -158,7 +165,7 @@ def test_threads_that_record_at_once_lose_nothing(cloudwatch: CloudWatchClient) 
     for thread in threads:
         thread.join()
     recorder.publish(lambda *_: cloudwatch)
-    assert asked(cloudwatch, "Invocations", "Sum") == [8000]
+    assert metric_values(cloudwatch, "Invocations", "Sum") == [8000]
 
 
 def test_a_measure_that_the_catalog_does_not_have_is_refused() -> None:

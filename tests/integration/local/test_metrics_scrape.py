@@ -35,16 +35,16 @@ def gauge(*values: tuple[str, float], name: str = "nv_inference_pending_request_
     return f"# HELP {name} How many.\n# TYPE {name} gauge\n{lines}"
 
 
-def asked(
+def metric_value(
     cloudwatch: CloudWatchClient,
     name: str = "nv_inference_count",
     dimensions: dict[str, str] = EMBED,
     statistic: str = "Sum",
 ) -> float | None:
-    now, hour = datetime.now(UTC), timedelta(hours=1)
-    limits = {"start": now - hour, "end": now + hour}
-    found = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
-    return sum(found.values()) if found else None
+    current_time, hour = datetime.now(UTC), timedelta(hours=1)
+    limits = {"start": current_time - hour, "end": current_time + hour}
+    actual_values = values(cloudwatch, NAMESPACE, name, dimensions, statistic=statistic, **limits)
+    return sum(actual_values.values()) if actual_values else None
 
 
 def test_a_counter_is_published_as_what_it_grew_by(
@@ -54,8 +54,8 @@ def test_a_counter_is_published_as_what_it_grew_by(
     for value in (5, 7, 7, 10):
         triton.text = counter(value)
         scraper.publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 10
-    assert asked(cloudwatch, statistic="SampleCount") == 4
+    assert metric_value(cloudwatch) == 10
+    assert metric_value(cloudwatch, statistic="SampleCount") == 4
 
 
 def test_a_counter_that_does_not_grow_is_0_and_no_hole(
@@ -63,7 +63,7 @@ def test_a_counter_that_does_not_grow_is_0_and_no_hole(
 ) -> None:
     triton.text = counter(0)
     TritonScraper().publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 0
+    assert metric_value(cloudwatch) == 0
 
 
 def test_a_new_server_counts_from_0(cloudwatch: CloudWatchClient, triton: MetricsServer) -> None:
@@ -72,7 +72,7 @@ def test_a_new_server_counts_from_0(cloudwatch: CloudWatchClient, triton: Metric
     scraper.publish(triton.source(server=1), cloudwatch)
     triton.text = counter(6)
     scraper.publish(triton.source(server=2), cloudwatch)
-    assert asked(cloudwatch) == 5 + 6
+    assert metric_value(cloudwatch) == 5 + 6
 
 
 def test_servers_that_serve_at_once_are_told_apart(
@@ -83,7 +83,7 @@ def test_servers_that_serve_at_once_are_told_apart(
         triton.text = counter(value)
         scraper.publish(triton.source(server=1), cloudwatch)
         scraper.publish(triton.source(server=2), cloudwatch)
-    assert asked(cloudwatch) == 2 * 6
+    assert metric_value(cloudwatch) == 2 * 6
 
 
 def test_a_counter_that_fell_counts_from_0(cloudwatch: CloudWatchClient, triton: MetricsServer) -> None:
@@ -91,7 +91,7 @@ def test_a_counter_that_fell_counts_from_0(cloudwatch: CloudWatchClient, triton:
     for value in (5, 3):
         triton.text = counter(value)
         scraper.publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 5 + 3
+    assert metric_value(cloudwatch) == 5 + 3
 
 
 def test_a_model_that_was_unloaded_meanwhile_counts_from_0(
@@ -101,7 +101,7 @@ def test_a_model_that_was_unloaded_meanwhile_counts_from_0(
     for text in (counter(5), "", counter(6)):
         triton.text = text
         scraper.publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 5 + 6
+    assert metric_value(cloudwatch) == 5 + 6
 
 
 def test_a_server_that_is_gone_is_forgotten(cloudwatch: CloudWatchClient, triton: MetricsServer) -> None:
@@ -110,7 +110,7 @@ def test_a_server_that_is_gone_is_forgotten(cloudwatch: CloudWatchClient, triton
     scraper.publish(triton.source(), cloudwatch)
     scraper.forget_all_but([2])
     scraper.publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 5 + 5
+    assert metric_value(cloudwatch) == 5 + 5
 
 
 def test_a_gauge_is_published_as_it_is(cloudwatch: CloudWatchClient, triton: MetricsServer) -> None:
@@ -118,9 +118,9 @@ def test_a_gauge_is_published_as_it_is(cloudwatch: CloudWatchClient, triton: Met
     for value in (4, 2):
         triton.text = gauge(('model="embed",version="1"', value))
         scraper.publish(triton.source(), cloudwatch)
-    pending = "nv_inference_pending_request_count"
-    assert asked(cloudwatch, pending, statistic="Maximum") == 4
-    assert asked(cloudwatch, pending, statistic="Minimum") == 2
+    text = "nv_inference_pending_request_count"
+    assert metric_value(cloudwatch, text, statistic="Maximum") == 4
+    assert metric_value(cloudwatch, text, statistic="Minimum") == 2
 
 
 def test_the_folder_of_a_model_is_no_dimension_and_namesakes_are_summed(
@@ -134,8 +134,8 @@ def test_the_folder_of_a_model_is_no_dimension_and_namesakes_are_summed(
         triton.text = counter(3 + growth, labels=first) + f"{name}{{{second}}} {10 + growth}\n"
         triton.text += gauge((first, 1), (second, 2))
         scraper.publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 3 + 10 + 2
-    assert asked(cloudwatch, "nv_inference_pending_request_count", statistic="Maximum") == 3
+    assert metric_value(cloudwatch) == 3 + 10 + 2
+    assert metric_value(cloudwatch, "nv_inference_pending_request_count", statistic="Maximum") == 3
 
 
 def test_other_labels_are_dimensions_but_empty_ones_are_not(
@@ -143,7 +143,7 @@ def test_other_labels_are_dimensions_but_empty_ones_are_not(
 ) -> None:
     triton.text = counter(1, labels='model="embed",version="1",reason="OTHER",gpu_uuid=""')
     TritonScraper().publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch, dimensions={**EMBED, "reason": "OTHER"}) == 1
+    assert metric_value(cloudwatch, dimensions={**EMBED, "reason": "OTHER"}) == 1
 
 
 def test_names_are_tritons_even_of_counters_called_total(
@@ -151,8 +151,8 @@ def test_names_are_tritons_even_of_counters_called_total(
 ) -> None:
     triton.text = counter(2) + counter(3, name="tokens_total")
     TritonScraper().publish(triton.source(), cloudwatch)
-    listed = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert {each["MetricName"] for each in listed} == {"nv_inference_count", "tokens_total"}
+    metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert {metric["MetricName"] for metric in metrics} == {"nv_inference_count", "tokens_total"}
 
 
 def test_summaries_histograms_and_what_is_no_number_are_left_out(
@@ -165,8 +165,8 @@ def test_summaries_histograms_and_what_is_no_number_are_left_out(
         + counter(1)
     )
     TritonScraper().publish(triton.source(), cloudwatch)
-    listed = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
-    assert [each["MetricName"] for each in listed] == ["nv_inference_count"]
+    metrics = cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert [metric["MetricName"] for metric in metrics] == ["nv_inference_count"]
 
 
 @pytest.mark.parametrize(("status", "text"), [(503, ""), (200, "nv_inference_count{")])
@@ -179,7 +179,7 @@ def test_a_triton_that_does_not_answer_rightly_is_tried_again(
     assert cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"] == []
     triton.status, triton.text = 200, counter(5)
     scraper.publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 5
+    assert metric_value(cloudwatch) == 5
 
 
 def test_a_triton_that_does_not_listen_is_no_error(cloudwatch: CloudWatchClient) -> None:
@@ -205,4 +205,4 @@ def test_growth_that_cloudwatch_did_not_take_goes_with_the_next(
         scraper.publish(triton.source(), unreachable)
     triton.text = counter(7)
     scraper.publish(triton.source(), cloudwatch)
-    assert asked(cloudwatch) == 7
+    assert metric_value(cloudwatch) == 7

@@ -50,7 +50,7 @@ class StandIn:
         self.pool = HTTPConnectionPool("127.0.0.1", self.server.server_port, retries=False)
 
     def stop(self, grace: float) -> None:
-        """What ModelsApi asks of a run of Triton that gives no answer."""
+        """Requests of ModelsApi to a run of Triton that gives no answer."""
         self.grace = grace
 
 
@@ -90,14 +90,14 @@ def test_a_target_that_triton_has_already_is_unloaded_first(triton: StandIn, api
     assert [method for method, _, _ in triton.calls] == ["POST", "DELETE", "POST"]
 
 
-@pytest.mark.parametrize(("call", "doing"), [("load", "loaded"), ("unload", "unloaded")])
+@pytest.mark.parametrize(("call", "doing_text"), [("load", "loaded"), ("unload", "unloaded")])
 def test_a_triton_that_gives_no_answer_is_ended(
-    triton: StandIn, api: ModelsApi, monkeypatch: pytest.MonkeyPatch, call: str, doing: str
+    triton: StandIn, api: ModelsApi, monkeypatch: pytest.MonkeyPatch, call: str, doing_text: str
 ) -> None:
     monkeypatch.setattr(loading, f"SECONDS_TO_{call.upper()}", 0.1)
     triton.statuses = [0]
     with pytest.raises(
-        ModelRefusal, match=f"no answer for 0.1 s while cats.tar.gz was {doing}; it is restarted"
+        ModelRefusal, match=f"no answer for 0.1 s while cats.tar.gz was {doing_text}; it is restarted"
     ):
         load(api) if call == "load" else api.unload("abc", "cats.tar.gz")
     assert triton.grace == 0.0

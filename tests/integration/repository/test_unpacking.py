@@ -1,11 +1,11 @@
-"""Whatever an archive holds, unpacking it writes files and folders below one folder, or nothing."""
+"""Unpacking an archive, whatever it holds, writes files and folders below one folder, or nothing."""
 
 from __future__ import annotations
 
 import io
 import stat
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,9 +16,9 @@ import pytest
 from fleet_emulator.codebuild.run import SourceError, unpack_source
 from fleet_emulator.function_output import DeployedCode
 from fleet_emulator.hosting import HostingError
-from tests.support.embedded_s3 import BUCKET, embedded_s3
-from tests.support.hostile_tar import END, escape_by_links, extended, file, folder, header, record
-from tests.support.repository_archives import zipped
+from tests.support.embedded_s3 import BUCKET
+from tests.support.hostile_tar import END, escape_by_links, extended_header, file, folder, header, record
+from tests.support.repository_archives import gzip_bytes
 from triton_fleet.findings import FindingsError
 from triton_fleet.local.containers import LackOfMemory, Refusal
 from triton_fleet.local.model_data import fetch_model_data, fetch_model_files
@@ -32,17 +32,11 @@ from triton_fleet.repository.unpacking import Budget, TooLargeError, UnpackingEr
 from triton_fleet.spec.endpoint import Mode
 
 MODEL = file("m/config.pbtxt", b'backend: "python"') + file("m/1/model.py", b"")
-ESCAPED = "escaped.txt"
-ENOUGH = Budget(size=1 << 30, entries=1000, what="what this test allows")
+ESCAPED_FILE = "escaped.txt"
+UNPACK_BUDGET = Budget(size=1 << 30, entries=1000, what="what this test allows")
 
 
-@pytest.fixture(scope="module")
-def s3() -> Iterator[Any]:
-    with embedded_s3() as client:
-        yield client
-
-
-def unpack(content: bytes, work: Path, budget: Budget = ENOUGH) -> Path:
+def unpack(content: bytes, work: Path, budget: Budget = UNPACK_BUDGET) -> Path:
     archive = work / "model.tar.gz"
     archive.write_bytes(content)
     unpack_tar(archive, work / "model", budget)
@@ -84,7 +78,7 @@ def by_last_word(work: Path, content: bytes, s3: Any) -> str:
 def by_check(work: Path, content: bytes, s3: Any) -> str:
     archive = work / "model.tar.gz"
     archive.write_bytes(content)
-    return "\n".join(each.message for each in read(archive).findings)
+    return "\n".join(finding.message for finding in read(archive).findings)
 
 
 PLACES = [by_unpacking, by_single_model, by_multi_model, by_last_word, by_check]
@@ -97,7 +91,7 @@ def test_an_archive_that_leaves_its_folder_by_links_is_refused_wherever_it_is_re
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(work))
-    reason = place(work, zipped(MODEL + escape_by_links(ESCAPED, b"x")), s3)
+    reason = place(work, gzip_bytes(MODEL + escape_by_links(ESCAPED_FILE, b"x")), s3)
     assert "is a symbolic link" in reason
     assert set(everything_below(tmp_path)) <= {"work", "work/model.tar.gz"}
 
@@ -113,7 +107,7 @@ def test_an_archive_that_leaves_its_folder_by_links_is_refused_wherever_it_is_re
         (header("m/s", kind=tarfile.GNUTYPE_SPARSE), "'m/s' is a sparse file"),
         (file("/etc/passwd"), "'/etc/passwd' is an absolute path"),
         (file("m/../../outside"), "'m/../../outside' leads out of its folder"),
-        (extended(record("path", "../x")) + file("x"), "'../x' leads out of its folder"),
+        (extended_header(record("path", "../x")) + file("x"), "'../x' leads out of its folder"),
         (file("m\\x"), "contains a backslash"),
         (file("m/a\x1bb"), "contains control characters"),
         (file("m"), "'m' is in the archive as a folder and as something else"),
@@ -127,7 +121,7 @@ def test_what_is_no_plain_file_in_its_folder_is_refused_before_anything_is_writt
 ) -> None:
     content = member + MODEL if first and "cut" not in reason else MODEL + member
     with pytest.raises(UnpackingError) as refusal:
-        unpack(zipped(content + (END if "cut" not in reason else b"")), tmp_path)
+        unpack(gzip_bytes(content + (END if "cut" not in reason else b"")), tmp_path)
     assert reason in str(refusal.value) or (first and "as something else" in str(refusal.value))
     assert everything_below(tmp_path) == ["model.tar.gz"]
 
@@ -136,7 +130,7 @@ def test_folders_and_files_are_unpacked_with_their_contents_and_whether_they_run
     program = tarfile.TarInfo("./m/bin/program")
     program.size, program.mode = 2, 0o4777
     content = program.tobuf(tarfile.USTAR_FORMAT) + b"#!".ljust(512, b"\0")
-    model = unpack(zipped(folder("./") + MODEL + folder("m/2") + content + END), tmp_path)
+    model = unpack(gzip_bytes(folder("./") + MODEL + folder("m/2") + content + END), tmp_path)
     assert everything_below(model) == [
         *("m", "m/1", "m/1/model.py", "m/2", "m/bin", "m/bin/program", "m/config.pbtxt"),
     ]
@@ -146,17 +140,17 @@ def test_folders_and_files_are_unpacked_with_their_contents_and_whether_they_run
 
 
 def test_the_later_of_two_files_of_one_name_is_unpacked_over_the_earlier(tmp_path: Path) -> None:
-    model = unpack(zipped(file("a", b"longer") + file("a", b"new") + END), tmp_path)
+    model = unpack(gzip_bytes(file("a", b"longer") + file("a", b"new") + END), tmp_path)
     assert (model / "a").read_bytes() == b"new"
 
 
 def test_bytes_and_entries_past_the_budget_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     small = Budget(size=99, entries=3, what="what this test allows")
     with pytest.raises(TooLargeError, match=r"takes at least 100 B, more than 99 B: what this test allows"):
-        unpack(zipped(file("a", bytes(50)) + file("b", bytes(50)) + END), tmp_path, small)
+        unpack(gzip_bytes(file("a", bytes(50)) + file("b", bytes(50)) + END), tmp_path, small)
     for entries in (folder("a") + folder("b") + folder("c") + folder("d"), file("a/b/c/d"), file("a") * 4):
         with pytest.raises(TooLargeError, match="more than 3 entries: what this test allows"):
-            unpack(zipped(entries + END), tmp_path, small)
+            unpack(gzip_bytes(entries + END), tmp_path, small)
     assert everything_below(tmp_path) == ["model.tar.gz"]
 
 
@@ -164,7 +158,7 @@ def test_paths_that_only_this_machines_folders_make_too_long_are_refused_and_nam
     tmp_path: Path, s3: Any
 ) -> None:
     deep = "/".join(["d" * 250] * 16)
-    content = zipped(MODEL + extended(record("path", f"{deep}/{'e' * 70}")) + file("x") + END)
+    content = gzip_bytes(MODEL + extended_header(record("path", f"{deep}/{'e' * 70}")) + file("x") + END)
     assert "File name too long" in by_single_model(tmp_path, content, s3)
 
 
@@ -172,7 +166,7 @@ def test_a_single_models_download_has_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s3: Any
 ) -> None:
     monkeypatch.setattr("triton_fleet.repository.unpacking.free", lambda folder_: 2000)
-    s3.put_object(Bucket=BUCKET, Key="large.tar.gz", Body=zipped(file("zeros", bytes(5000)) + END))
+    s3.put_object(Bucket=BUCKET, Key="large.tar.gz", Body=gzip_bytes(file("zeros", bytes(5000)) + END))
     for key, work in (("large.tar.gz", tmp_path / "a"), ("packed.tar.gz", tmp_path / "b")):
         s3.put_object(Bucket=BUCKET, Key="packed.tar.gz", Body=bytes(5000))
         work.mkdir()
@@ -198,13 +192,13 @@ def test_an_archive_of_a_multi_model_endpoint_is_not_downloaded_past_its_disk(
 
 
 def zip_of(name: str, kind: int = 0, content: bytes = b"x") -> bytes:
-    written = io.BytesIO()
-    with ZipFile(written, "w") as archive:
+    written_stream = io.BytesIO()
+    with ZipFile(written_stream, "w") as archive:
         archive.writestr("first.py", "x = 1\n")
         entry = ZipInfo(name)
         entry.external_attr = (kind | 0o644) << 16
         archive.writestr(entry, content)
-    return written.getvalue()
+    return written_stream.getvalue()
 
 
 ZIPS = [
@@ -244,14 +238,18 @@ def test_a_zip_file_past_the_budget_is_refused_before_anything_is_written(tmp_pa
 
 
 def test_an_archive_in_s3_that_leaves_its_folder_by_links_is_not_packed() -> None:
-    packed = ChunkStream(iter([zipped(escape_by_links(ESCAPED, b"x"))]))
-    gathered = Collector(Path("model.tar.gz"), archive=True, unique=True)
+    stream = ChunkStream(iter([gzip_bytes(escape_by_links(ESCAPED_FILE, b"x"))]))
+    collector = Collector(Path("model.tar.gz"), archive=True, unique=True)
     with pytest.raises(UnreadableError, match="is a symbolic link"):
-        list(strict_members(packed, gathered, lambda _: None))
+        list(strict_members(stream, collector, lambda _: None))
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
-    for content, reason in ((b"", "is not gzip"), (b"no archive", "is not gzip"), (zipped(b"x"), "no tar")):
+    for content, reason in (
+        (b"", "is not gzip"),
+        (b"no archive", "is not gzip"),
+        (gzip_bytes(b"x"), "no tar"),
+    ):
         with pytest.raises(UnpackingError, match=reason):
             unpack(content, tmp_path)
     with pytest.raises(FindingsError):

@@ -42,9 +42,11 @@ nv_gpu_memory_used_bytes{gpu_uuid="GPU-1"} 1e9
 nv_cpu_utilization 0.5
 not a metric
 """
-ONE = (("model", "resnet"), ("version", "1"))
+RESNET_LABELS = (("model", "resnet"), ("version", "1"))
 TWO = (("model", "resnet"), ("version", "2"))
-OTHER, BACKEND = ((("model", "resnet"), ("reason", each), ("version", "1")) for each in ("OTHER", "BACKEND"))
+OTHER_LABELS, BACKEND = (
+    (("model", "resnet"), ("reason", text), ("version", "1")) for text in ("OTHER", "BACKEND")
+)
 GPU = (("gpu_uuid", "GPU-1"),)
 
 
@@ -54,9 +56,9 @@ def values(text: str, deltas: Deltas | None = None) -> dict[Any, dict[str, float
 
 def test_series_of_the_same_labels_are_together_without_summaries_and_histograms() -> None:
     assert values(SCRAPE) == {
-        ONE: {"nv_inference_request_success": 10, "nv_inference_pending_request_count": 4},
+        RESNET_LABELS: {"nv_inference_request_success": 10, "nv_inference_pending_request_count": 4},
         TWO: {"nv_inference_request_success": 1},
-        OTHER: {"nv_inference_request_failure": 2},
+        OTHER_LABELS: {"nv_inference_request_failure": 2},
         BACKEND: {"nv_inference_request_failure": 3},
         GPU: {"nv_gpu_utilization": 0.5, "nv_gpu_memory_used_bytes": 1e9},
         (): {"nv_cpu_utilization": 0.5},
@@ -64,52 +66,54 @@ def test_series_of_the_same_labels_are_together_without_summaries_and_histograms
 
 
 def test_lines_have_the_metrics_and_dimensions_that_the_local_fleet_publishes() -> None:
-    sent: list[Any] = []
-    cloudwatch: Any = SimpleNamespace(put_metric_data=lambda **call: sent.extend(call["MetricData"]))
+    payload: list[Any] = []
+    cloudwatch: Any = SimpleNamespace(put_metric_data=lambda **call: payload.extend(call["MetricData"]))
     answer = SimpleNamespace(status=200, data=SCRAPE.replace("not a metric\n", "").encode())
     pool: Any = SimpleNamespace(request=lambda *_, **__: answer)
     TritonScraper().publish(
         TritonSource(endpoint=endpoint_id("one"), server=1, pool=pool, namespace="fleet/one"), cloudwatch
     )
     local = {
-        (each["MetricName"], tuple((d["Name"], d["Value"]) for d in each["Dimensions"]), each["Value"])
-        for each in sent
+        (entry["MetricName"], tuple((d["Name"], d["Value"]) for d in entry["Dimensions"]), entry["Value"])
+        for entry in payload
     }
-    printed = {
+    rows = {
         (metric["Name"], tuple((name, line[name]) for name in dimensions), line[metric["Name"]])
         for line in metric_lines(values(SCRAPE), "fleet/one", 0)
         for directive in line["_aws"]["CloudWatchMetrics"]
         for dimensions in directive["Dimensions"]
         for metric in directive["Metrics"]
     }
-    assert printed == local
+    assert rows == local
 
 
 def test_counters_are_what_was_added_and_gauges_what_they_are() -> None:
     deltas = Deltas()
     values(SCRAPE, deltas)
     later = SCRAPE.replace("} 10\n", "} 15\n").replace("} 4\n", "} 1\n")
-    found = values(later, deltas)[ONE]
-    assert found["nv_inference_request_success"] == 5
-    assert values(later, deltas)[OTHER]["nv_inference_request_failure"] == 0
-    assert found["nv_inference_pending_request_count"] == 1
+    value = values(later, deltas)[RESNET_LABELS]
+    assert value["nv_inference_request_success"] == 5
+    assert values(later, deltas)[OTHER_LABELS]["nv_inference_request_failure"] == 0
+    assert value["nv_inference_pending_request_count"] == 1
 
 
 def test_a_counter_that_began_again_counts_from_zero() -> None:
     deltas = Deltas()
     values(SCRAPE, deltas)
-    assert values(SCRAPE.replace("} 10\n", "} 3\n"), deltas)[ONE]["nv_inference_request_success"] == 3
+    assert (
+        values(SCRAPE.replace("} 10\n", "} 3\n"), deltas)[RESNET_LABELS]["nv_inference_request_success"] == 3
+    )
 
 
 def test_a_line_has_the_embedded_metric_format() -> None:
     lines = list(metric_lines(values(SCRAPE), "fleet/one", 1_700_000_000_000))
     dimensions = [line["_aws"]["CloudWatchMetrics"][0]["Dimensions"] for line in lines]
-    failed = [["model", "reason", "version"]]
+    failed_texts = [["model", "reason", "version"]]
     assert dimensions == [
         [[]],
         [["gpu_uuid"]],
-        failed,
-        failed,
+        failed_texts,
+        failed_texts,
         [["model", "version"]],
         [["model", "version"]],
     ]
@@ -128,14 +132,18 @@ def test_a_line_has_the_embedded_metric_format() -> None:
         "version": "2",
         "nv_inference_request_success": 1,
     }
-    units = {each["Name"]: each["Unit"] for each in lines[1]["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+    units = {metric["Name"]: metric["Unit"] for metric in lines[1]["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
     assert units == {"nv_gpu_utilization": "None", "nv_gpu_memory_used_bytes": "Bytes"}
 
 
 def test_a_directive_has_at_most_a_hundred_metrics() -> None:
-    many: dict[Subject, dict[str, float]] = {ONE: {f"a{index}": 1.0 for index in range(201)}}
+    many: dict[Subject, dict[str, float]] = {RESNET_LABELS: {f"a{index}": 1.0 for index in range(201)}}
     (line,) = metric_lines(many, "a", 0)
-    assert [len(each["Metrics"]) for each in line["_aws"]["CloudWatchMetrics"]] == [100, 100, 1]
+    assert [len(watch_metric["Metrics"]) for watch_metric in line["_aws"]["CloudWatchMetrics"]] == [
+        100,
+        100,
+        1,
+    ]
 
 
 @pytest.fixture

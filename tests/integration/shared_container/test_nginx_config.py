@@ -30,7 +30,7 @@ PORTS = st.integers(1024, 65535)
 TEXTS = st.text(max_size=20) | st.sampled_from(
     ['a" "', "a;b", "a{", "$uri", "a\n", "a\\", "~a", "a b", "a" * 256]
 )
-NONE = Routes({})
+EMPTY_ROUTES = Routes({})
 ENTRY = re.compile(
     rf' {{8}}"(?P<header>(model={NAME.pattern})?;?(version=({VERSION.pattern}))?)"'
     rf' "(?P=header) {NAME.pattern} ({VERSION.pattern})? /v2/models/[A-Za-z0-9._-]+(/versions/({VERSION.pattern}))?/infer";'
@@ -71,8 +71,8 @@ def test_nginx_takes_any_routes_and_ports(
     folder: Path, routes: dict[str, Route], port: int, metrics_port: int | None
 ) -> None:
     command = [*write_files(container(folder, routes, port, metrics_port)), "-t"]
-    tested = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert tested.returncode == 0, (nginx_version(), tested.stderr)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, (nginx_version(), process.stderr)
 
 
 @given(
@@ -83,7 +83,7 @@ def test_no_name_can_change_what_the_configuration_means(names: dict[str, Route]
     places = NginxPlaces(Path("/tmp/a"), "/usr/lib/js.so", 8080, 23000, None)
     empty, text = (
         nginx_config(places, routes, logs_all_requests=True, seconds=60)
-        for routes in (NONE, Routes(names, next(iter(names), None)))
+        for routes in (EMPTY_ROUTES, Routes(names, next(iter(names), None)))
     )
     start = empty.index("$plain_candidate {\n") + len("$plain_candidate {\n")
     entries = text[start : len(text) - len(empty) + start].rstrip("\n")
@@ -95,20 +95,23 @@ def test_no_name_can_change_what_the_configuration_means(names: dict[str, Route]
 @pytest.mark.parametrize("metrics_port", [None, 23001])
 def test_braces_are_in_pairs(places: NginxPlaces, logs_all_requests: bool, metrics_port: int | None) -> None:
     places = replace(places, metrics_port=metrics_port)
-    text = nginx_config(places, NONE, logs_all_requests=logs_all_requests, seconds=60)
+    text = nginx_config(places, EMPTY_ROUTES, logs_all_requests=logs_all_requests, seconds=60)
     assert text.count("{") == text.count("}")
 
 
 def test_nginx_takes_the_longest_names_many_routes_and_repeated_versions(folder: Path) -> None:
     versions = ("1", "1", "9" * 19)
     routes = {f"{number:03}" + "n" * 252: Route("m" * 255, versions) for number in range(300)}
-    tested = subprocess.run([*write_files(container(folder, routes)), "-t"], capture_output=True, check=False)
-    assert (tested.returncode, b"[warn]" in tested.stderr) == (0, False), tested.stderr
+    process = subprocess.run(
+        [*write_files(container(folder, routes)), "-t"], capture_output=True, check=False
+    )
+    assert (process.returncode, b"[warn]" in process.stderr) == (0, False), process.stderr
 
 
 def test_the_limits_are_those_of_sagemaker(places: NginxPlaces) -> None:
     lines = [
-        line.strip() for line in nginx_config(places, NONE, logs_all_requests=False, seconds=60).splitlines()
+        line.strip()
+        for line in nginx_config(places, EMPTY_ROUTES, logs_all_requests=False, seconds=60).splitlines()
     ]
     assert f"client_max_body_size {MAX_BODY_BYTES};" in lines
     assert "proxy_read_timeout 60s;" in lines
@@ -118,7 +121,7 @@ def test_the_limits_are_those_of_sagemaker(places: NginxPlaces) -> None:
 
 
 def test_each_error_of_nginx_is_json(places: NginxPlaces) -> None:
-    text = nginx_config(places, NONE, logs_all_requests=False, seconds=60)
+    text = nginx_config(places, EMPTY_ROUTES, logs_all_requests=False, seconds=60)
     for code, message in ERRORS.items():
         assert json.dumps({"error": message}).replace('"', '\\"') in text
         assert f"internal; return {code} " in text
@@ -127,7 +130,7 @@ def test_each_error_of_nginx_is_json(places: NginxPlaces) -> None:
 @pytest.mark.parametrize("name", ["/tmp/a;b", '/tmp/a"b', "/tmp/$a", "/tmp/a\nb", "/tmp/{a}", "relative"])
 def test_a_path_that_would_mean_something_is_refused(places: NginxPlaces, name: str) -> None:
     with pytest.raises(ValueError, match="is not an absolute path of"):
-        nginx_config(replace(places, folder=Path(name)), NONE, logs_all_requests=False, seconds=60)
+        nginx_config(replace(places, folder=Path(name)), EMPTY_ROUTES, logs_all_requests=False, seconds=60)
 
 
 def test_a_machine_without_njs_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +159,6 @@ def test_an_nginx_that_does_not_start_fails_the_build(
     small: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "broken.so").write_text("")
-    broken = replace(small, places=replace(small.places, js_module=str(tmp_path / "broken.so")))
-    assert probe(broken, Log()) == 1
+    broken_settings = replace(small, places=replace(small.places, js_module=str(tmp_path / "broken.so")))
+    assert probe(broken_settings, Log()) == 1
     assert "the router does not answer: nginx has ended" in capsys.readouterr().out

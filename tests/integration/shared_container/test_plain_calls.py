@@ -29,16 +29,16 @@ LONG = b"x" * (MAX_ANSWER_BYTES + (8 << 20))
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Router]:
+def running_router() -> Iterator[Router]:
     with router_without_script(Routes(ROUTES, "resnet")) as router:
         yield router
 
 
 @pytest.fixture
-def router(running: Router) -> Iterator[Router]:
-    running.triton.reset()
-    yield running
-    running.triton.released.set()
+def router(running_router: Router) -> Iterator[Router]:
+    running_router.triton.reset()
+    yield running_router
+    running_router.triton.may_go_on.set()
 
 
 class TestWhoServes:
@@ -89,7 +89,7 @@ class TestWhoServes:
     )
     def test_another_header_goes_to_the_script(self, router: Router, attributes: str | None) -> None:
         assert router.call(attributes).status == SCRIPT
-        assert not router.triton.asked
+        assert not router.triton.paths
 
     @pytest.mark.parametrize("attributes", ["Model=resnet", "model=RESNET", "model=resneT;version=1"])
     def test_another_case_goes_to_the_script(self, router: Router, attributes: str) -> None:
@@ -160,12 +160,12 @@ class TestRequest:
             Accept_Encoding="gzip",
             X_Other="a",
         )
-        asked = answer.json()
-        expected = {"host": "triton", "content-length": str(len(BODY))}
+        request = answer.json()
+        expected_value = {"host": "triton", "content-length": str(len(BODY))}
         if length is not None:
-            expected["inference-header-content-length"] = length
-        assert asked["headers"] == expected
-        assert asked["body"] == BODY.decode()
+            expected_value["inference-header-content-length"] = length
+        assert request["headers"] == expected_value
+        assert request["body"] == BODY.decode()
 
     def test_a_body_beyond_the_limit_does_not_reach_triton(self, router: Router) -> None:
         with closing(http.client.HTTPConnection("127.0.0.1", router.port, timeout=SECONDS)) as client:
@@ -176,7 +176,7 @@ class TestRequest:
             answer = client.getresponse()
             assert answer.status == 413
             assert json.loads(answer.read()) == {"error": ERRORS[413]}
-        assert not router.triton.asked
+        assert not router.triton.paths
 
 
 class TestAnswer:
@@ -184,25 +184,29 @@ class TestAnswer:
         headers = {"Content-Type": "application/octet-stream", "Inference-Header-Content-Length": "42"}
         router.triton.answer = (200, headers, b"\x00")
         answer = router.call("model=resnet", TENSORS)
-        kept = {
+        kept_values = {
             key: value for key, value in answer.headers.items() if key not in ("Server", "Date", "Connection")
         }
-        assert kept == {"Content-Type": f"{BINARY};json-header-size=42", "Content-Length": "1"}
+        assert kept_values == {"Content-Type": f"{BINARY};json-header-size=42", "Content-Length": "1"}
         assert answer.body == b"\x00"
 
     @pytest.mark.parametrize("status", [400, 409, 429, 500, 501])
     @pytest.mark.parametrize(
-        ("given", "expected"),
+        ("given_text", "expected_text"),
         [(JSON, JSON), ("text/plain", JSON), (None, JSON), ("text/html", "text/plain")],
     )
     def test_an_error_is_passed_on_as_it_is(
-        self, router: Router, status: int, given: str | None, expected: str
+        self, router: Router, status: int, given_text: str | None, expected_text: str
     ) -> None:
-        router.triton.answer = (status, {} if given is None else {"Content-Type": given}, b'{"error":"own"}')
+        router.triton.answer = (
+            status,
+            {} if given_text is None else {"Content-Type": given_text},
+            b'{"error":"own"}',
+        )
         answer = router.call("model=resnet")
-        assert (answer.status, answer.headers["Content-Type"]) == (status, expected)
+        assert (answer.status, answer.headers["Content-Type"]) == (status, expected_text)
         assert answer.body == b'{"error":"own"}'
-        assert len(router.triton.asked) == 1
+        assert len(router.triton.paths) == 1
 
     @pytest.mark.parametrize("status", [404, 503])
     def test_what_may_be_a_model_that_is_not_loaded_goes_to_the_script(
@@ -216,7 +220,7 @@ class TestAnswer:
         router.triton.answer = (200, {"Content-Type": JSON}, LONG)
         with closing(http.client.HTTPConnection("127.0.0.1", router.port, timeout=SECONDS)) as client:
             client.request("POST", "/invocations", BODY, {ATTRIBUTES: "model=resnet", "Content-Type": JSON})
-            assert router.triton.sent.wait(SECONDS)
+            assert router.triton.has_sent.wait(SECONDS)
             assert client.getresponse().read() == LONG
 
 
@@ -226,7 +230,7 @@ class TestOwnErrors:
         answer = router.call("model=resnet")
         assert (answer.status, answer.headers["Content-Type"]) == (504, JSON)
         assert answer.json() == {"error": ERRORS[504]}
-        assert len(router.triton.asked) == 1
+        assert len(router.triton.paths) == 1
 
     @pytest.mark.parametrize("attributes", ["model=resnet", "trace=1"])
     def test_a_connection_whose_body_does_not_arrive_is_reset(self, router: Router, attributes: str) -> None:
@@ -236,7 +240,7 @@ class TestOwnErrors:
             client.sendall(f"{head}Content-Length: 9\r\n\r\n".encode())
             with pytest.raises(ConnectionResetError):
                 client.recv(1 << 16)
-        assert not router.triton.asked
+        assert not router.triton.paths
         line = router.lines()[-1]
         assert (line["message"], line.get("route")) == (
             "POST /invocations 408",
@@ -252,7 +256,7 @@ class TestOwnErrors:
 
 class TestLog:
     @pytest.mark.parametrize(
-        ("attributes", "content_type", "named"),
+        ("attributes", "content_type", "named_values"),
         [
             ("model=resnet", JSON, {"route": "resnet"}),
             ("model=resnet;version=12", JSON, {"route": "resnet", "version": "12"}),
@@ -263,11 +267,16 @@ class TestLog:
     )
     @pytest.mark.parametrize("status", [200, 400, 502])
     def test_a_line_has_the_route_and_version_of_the_call(
-        self, router: Router, attributes: str | None, content_type: str, named: dict[str, str], status: int
+        self,
+        router: Router,
+        attributes: str | None,
+        content_type: str,
+        named_values: dict[str, str],
+        status: int,
     ) -> None:
         router.triton.answer = (status, {}, b"{}")
         before = len(router.lines())
-        status = status if named else SCRIPT
+        status = status if named_values else SCRIPT
         assert router.call(attributes, content_type).status == status
         for _ in range(SECONDS * 50):
             if len(router.lines()) > before:
@@ -275,4 +284,4 @@ class TestLog:
             time.sleep(0.02)
         line = router.lines()[-1]
         assert line["message"] == f"POST /invocations {status}"
-        assert {key: line[key] for key in ("route", "version") if key in line} == named
+        assert {key: line[key] for key in ("route", "version") if key in line} == named_values

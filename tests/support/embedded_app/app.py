@@ -25,26 +25,26 @@ ENVIRONMENT = cdk.Environment(account="123456789012", region="us-east-1")
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """What differs between two deployments."""
+    """The values in which two deployments differ."""
 
     image: str = "triton:25.03"
     data: str = "s3://embedded-data/model.tar.gz"
     instance_type: str = "ml.g5.xlarge"
-    base_changed: bool = False
+    has_base_change: bool = False
     broken_tail: bool = False
 
 
 VARIANTS = {
     "first": Variant(),
-    "changed": Variant(image="triton:25.04", base_changed=True),
+    "changed": Variant(image="triton:25.04", has_base_change=True),
     "another-type": Variant(instance_type="ml.g6.xlarge"),
-    "broken-endpoint": Variant(image="triton:broken", base_changed=True),
-    "broken-tail": Variant(image="triton:25.05", base_changed=True, broken_tail=True),
-    "no-data": Variant(data="s3://embedded-data/none.tar.gz", base_changed=True),
+    "broken-endpoint": Variant(image="triton:broken", has_base_change=True),
+    "broken-tail": Variant(image="triton:25.05", has_base_change=True, broken_tail=True),
+    "no-data": Variant(data="s3://embedded-data/none.tar.gz", has_base_change=True),
 }
 
 _POLICY = scaling.CfnScalingPolicy
-_TRACKING = _POLICY.TargetTrackingScalingPolicyConfigurationProperty(
+_TRACKING_SCHEMA = _POLICY.TargetTrackingScalingPolicyConfigurationProperty(
     target_value=600,
     predefined_metric_specification=_POLICY.PredefinedMetricSpecificationProperty(
         predefined_metric_type="SageMakerVariantInvocationsPerInstance"
@@ -53,11 +53,11 @@ _TRACKING = _POLICY.TargetTrackingScalingPolicyConfigurationProperty(
 
 
 class Base(cdk.Stack):
-    """What endpoints share; a changed one differs in a property of most resources."""
+    """Resources that endpoints share; a changed one differs in a property of most resources."""
 
     def __init__(self, app: cdk.App, variant: Variant) -> None:
         super().__init__(app, "Base", env=ENVIRONMENT)
-        changed = variant.base_changed
+        changed_value = variant.has_base_change
         self.bucket = s3.Bucket(
             self, "Models", versioned=True, enforce_ssl=True, removal_policy=cdk.RemovalPolicy.DESTROY
         )
@@ -66,28 +66,30 @@ class Base(cdk.Stack):
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
-            description="changed" if changed else "first",
+            description="changed" if changed_value else "first",
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name("AmazonSageMakerFullAccess")],
         )
-        self.bucket.grant_read(self.role, "new/*" if changed else "old/*")
+        self.bucket.grant_read(self.role, "new/*" if changed_value else "old/*")
         logs.LogGroup(
             self,
             "Log",
-            retention=logs.RetentionDays.ONE_MONTH if changed else logs.RetentionDays.ONE_WEEK,
+            retention=logs.RetentionDays.ONE_MONTH if changed_value else logs.RetentionDays.ONE_WEEK,
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
-        topic = sns.Topic(self, "Alarms", enforce_ssl=True, display_name="changed" if changed else "first")
+        topic = sns.Topic(
+            self, "Alarms", enforce_ssl=True, display_name="changed" if changed_value else "first"
+        )
         codebuild.Project(
             self,
             "Engines",
-            description="changed" if changed else "first",
+            description="changed" if changed_value else "first",
             build_spec=codebuild.BuildSpec.from_object(
                 {"version": "0.2", "phases": {"build": {"commands": ["true"]}}}
             ),
             environment_variables={"PRECISION": codebuild.BuildEnvironmentVariable(value="fp16")},
         )
         self.setting = ssm.StringParameter(
-            self, "Setting", parameter_name="/embedded/setting", string_value="2" if changed else "1"
+            self, "Setting", parameter_name="/embedded/setting", string_value="2" if changed_value else "1"
         )
         cdk.CfnResource(
             self, "Unknown", type="AWS::Budgets::Budget", properties={"Budget": {"BudgetType": "COST"}}
@@ -96,7 +98,7 @@ class Base(cdk.Stack):
         cdk.CfnOutput(self, "Topic", value=topic.topic_arn, export_name="embedded-topic")
 
 
-class Serving(cdk.Stack):
+class ServingApp(cdk.Stack):
     """An endpoint; a broken tail is a resource that fails after everything else."""
 
     def __init__(self, app: cdk.App, base: Base, variant: Variant) -> None:
@@ -145,7 +147,7 @@ class Serving(cdk.Stack):
             policy_name="invocations",
             policy_type="TargetTrackingScaling",
             scaling_target_id=target.ref,
-            target_tracking_scaling_policy_configuration=_TRACKING,
+            target_tracking_scaling_policy_configuration=_TRACKING_SCHEMA,
         )
         latency = cloudwatch.Metric(
             namespace="AWS/SageMaker",
@@ -167,7 +169,7 @@ class Serving(cdk.Stack):
         )
         cloudwatch.Dashboard(self, "Dashboard", widgets=[[cloudwatch.GraphWidget(left=[latency])]])
         if variant.broken_tail:
-            broken = cdk.CfnResource(
+            broken_resource = cdk.CfnResource(
                 self,
                 "Broken",
                 type="AWS::SageMaker::Model",
@@ -179,7 +181,7 @@ class Serving(cdk.Stack):
                     },
                 },
             )
-            broken.add_dependency(endpoint)
+            broken_resource.add_dependency(endpoint)
         cdk.CfnOutput(self, "Arn", value=endpoint.ref)
         cdk.CfnOutput(
             self, "Names", value=json.dumps({"model": model.attr_model_name, "scaling": target.ref})
@@ -203,7 +205,7 @@ def synthesize(folder: Path) -> None:
             builtin_cloud_formation_validation=False,
         )
         base = Base(app, variant)
-        Serving(app, base, variant).add_stack_dependency(base)
+        ServingApp(app, base, variant).add_stack_dependency(base)
         for small in ("SmallOne", "SmallTwo", "SmallThree"):
             Small(app, small)
         app.synth()

@@ -35,7 +35,7 @@ class CdkCli:
     def __call__(self, *arguments: str, variant: str = "first", fails: bool = False) -> str:
         """Run the CLI on a variant of an app; what it prints on both streams."""
         options = ["--no-notices", "--require-approval", "never", "--progress", "events"]
-        done = subprocess.run(
+        process = subprocess.run(
             [_CLI, "--app", str(self.folder / variant), *options, *arguments],
             cwd=self.folder,
             env={
@@ -53,5 +53,5 @@ class CdkCli:
             check=False,
             timeout=self.seconds,
         )
-        assert done.returncode == (1 if fails else 0), done.stdout
-        return done.stdout
+        assert process.returncode == (1 if fails else 0), process.stdout
+        return process.stdout

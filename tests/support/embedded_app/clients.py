@@ -12,14 +12,14 @@ from botocore.config import Config
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_keys import SESSION
 
-_making = threading.Lock()
+_client_lock = threading.Lock()
 """A session is not for several threads at a time."""
 
 
 def client(aws: EmbeddedAws, service: str, region: str = "us-east-1") -> Any:
     """A client that shows an error at once instead of trying again."""
     make: Any = _session().client
-    with _making:
+    with _client_lock:
         return make(service, region, endpoint_url=aws.url, config=Config(retries={"max_attempts": 0}))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
-from tests.support.embedded_app.recorder.memory import remembered
+from tests.support.embedded_app.recorder.memory import remembered_events
 
 BUCKET = "data"
 PACKAGE = Path(__file__).parent / "recorder"
@@ -22,12 +22,12 @@ ROLE = {
 
 def archive(sources: dict[str, str] | None = None) -> bytes:
     """A function's archive: the recorder, or these sources."""
-    files = {f"recorder/{each.name}": each.read_text() for each in PACKAGE.glob("*.py")}
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w") as opened:
+    files = {f"recorder/{file.name}": file.read_text() for file in PACKAGE.glob("*.py")}
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
         for name, text in (files if sources is None else sources).items():
-            opened.writestr(name, text)
-    return packed.getvalue()
+            file.writestr(name, text)
+    return stream.getvalue()
 
 
 def upload(aws: EmbeddedAws, key: str, content: bytes) -> dict[str, str]:
@@ -39,7 +39,7 @@ def upload(aws: EmbeddedAws, key: str, content: bytes) -> dict[str, str]:
 def function(code: dict[str, str], handler: str, **properties: Any) -> dict[str, Any]:
     """A function that knows where to remember its events."""
     environment = {"BUCKET": BUCKET, **properties.pop("environment", {})}
-    declared = {
+    declared_values = {
         "Code": code,
         "Handler": handler,
         "Role": {"Fn::GetAtt": ["Role", "Arn"]},
@@ -47,22 +47,22 @@ def function(code: dict[str, str], handler: str, **properties: Any) -> dict[str,
         "Environment": {"Variables": environment},
         "Timeout": 20,
     }
-    return {"Type": "AWS::Lambda::Function", "Properties": declared | properties}
+    return {"Type": "AWS::Lambda::Function", "Properties": declared_values | properties}
 
 
 def framework(**variables: Any) -> dict[str, Any]:
     """The function of the CDK's provider, which is Node.js."""
     code = {"ZipFile": "exports.onEvent = async () => { throw new Error('not here') }"}
-    declared = function(code, "framework.onEvent", Runtime="nodejs24.x")
-    declared["Properties"]["Environment"]["Variables"] = {
+    declared_function = function(code, "framework.onEvent", Runtime="nodejs24.x")
+    declared_function["Properties"]["Environment"]["Variables"] = {
         name: {"Fn::GetAtt": [target, "Arn"]} if name.startswith("USER") else {"Ref": target}
         for name, target in variables.items()
     }
-    return declared
+    return declared_function
 
 
 def provider(code: dict[str, str], **properties: Any) -> dict[str, Any]:
-    """What the CDK's provider writes around a handler, without its policies."""
+    """The code that the CDK's provider writes around a handler, without its policies."""
     return {
         "Role": ROLE,
         "Handler": function(code, "recorder.handler.on_event", **properties),
@@ -100,11 +100,14 @@ def custom(*, after: str = "", token: Any = None, **properties: Any) -> dict[str
     return {"Type": "Custom::Thing", "Properties": {"ServiceToken": token, **properties}, **depends}
 
 
-def asked(aws: EmbeddedAws, resource: str) -> list[dict[str, Any]]:
+def recorder_requests(aws: EmbeddedAws, resource: str) -> list[dict[str, Any]]:
     """The events of a resource, by its logical id."""
-    return remembered(client(aws, "s3"), BUCKET, resource)
+    return remembered_events(client(aws, "s3"), BUCKET, resource)
 
 
 def kinds(aws: EmbeddedAws, resource: str) -> list[tuple[str, str]]:
     """Which requests a resource got, each with the physical id that it was for."""
-    return [(event["RequestType"], event.get("PhysicalResourceId", "")) for event in asked(aws, resource)]
+    return [
+        (event["RequestType"], event.get("PhysicalResourceId", ""))
+        for event in recorder_requests(aws, resource)
+    ]

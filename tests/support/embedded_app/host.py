@@ -13,14 +13,14 @@ class RecordingHost:
 
     def __init__(self) -> None:
         self.served: list[DeployedEndpoint] = []
-        self.removed: list[str] = []
+        self.removals: list[str] = []
         self.failure = ""
         self.failures: dict[str, str] = {}
         self.may_finish = threading.Event()
         self.may_finish.set()
         self.may_scale = threading.Event()
         self.may_scale.set()
-        self.while_serving: Callable[[], None] | None = None
+        self.serving_hook: Callable[[], None] | None = None
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
         self.may_finish.wait(30)
@@ -30,12 +30,12 @@ class RecordingHost:
             raise HostingError(self.failure)
         if endpoint.id.name in self.failures:
             raise HostingError(self.failures[endpoint.id.name])
-        if self.while_serving is not None:
-            self.while_serving()
+        if self.serving_hook is not None:
+            self.serving_hook()
         self.served.append(endpoint)
 
     def scale(self, id: EndpointId) -> None:
         self.may_scale.wait(300)
 
     def remove(self, id: EndpointId) -> None:
-        self.removed.append(id.name)
+        self.removals.append(id.name)

@@ -33,7 +33,7 @@ class Host(cdk.Stack):
     def __init__(self, app: cdk.App, instance_type: str) -> None:
         super().__init__(app, "Host", env=ENVIRONMENT)
         support = EndpointSupport(self, "Support", environment="lib", engine_builds=False)
-        scaled = TritonEndpoint(
+        scaled_endpoint = TritonEndpoint(
             self,
             "Scaled",
             endpoint_name="scaled",
@@ -55,7 +55,7 @@ class Host(cdk.Stack):
             dashboard=False,
         )
         # Beside it, as if another stack had it.
-        imported = ImportedEndpoint(
+        imported_endpoint = ImportedEndpoint(
             self,
             "Imported",
             endpoint_name="plain",
@@ -65,24 +65,27 @@ class Host(cdk.Stack):
             model=TritonModel.single(DATA, default_model="embed"),
         )
         more = (
-            TritonAlarms(self, "MoreAlarms", endpoint=imported, alarms=Alarms(latency_p99="500ms")),
+            TritonAlarms(self, "MoreAlarms", endpoint=imported_endpoint, alarms=Alarms(latency_p99="500ms")),
             TritonScaling(
-                self, "MoreScaling", endpoint=imported, scaling=Scaling(min=1, max=3).scale_on_invocations(60)
+                self,
+                "MoreScaling",
+                endpoint=imported_endpoint,
+                scaling=Scaling(min=1, max=3).scale_on_invocations(60),
             ),
-            TritonDashboard(self, "MoreWidgets", endpoint=imported),
+            TritonDashboard(self, "MoreWidgets", endpoint=imported_endpoint),
         )
-        for each in more:
-            each.node.add_dependency(plain)
+        for item in more:
+            item.node.add_dependency(plain)
         caller = lambda_.Function(
             self,
             "Caller",
             runtime=lambda_.Runtime.PYTHON_3_14,
             handler="index.handler",
             code=lambda_.Code.from_inline("def handler(event, context): pass"),
-            environment={"ENDPOINT": scaled.endpoint_name},
+            environment={"ENDPOINT": scaled_endpoint.endpoint_name},
         )
-        scaled.grant_invoke(caller)
-        cdk.CfnOutput(self, "Endpoint", value=scaled.endpoint_arn)
+        scaled_endpoint.grant_invoke(caller)
+        cdk.CfnOutput(self, "Endpoint", value=scaled_endpoint.endpoint_arn)
 
 
 def synthesize(folder: Path) -> None:

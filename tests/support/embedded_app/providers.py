@@ -14,7 +14,7 @@ ENVIRONMENT = cdk.Environment(account="123456789012", region="us-east-1")
 VARIANTS = ("first", "changed")
 
 
-class Shared(cdk.Stack):
+class SharedStack(cdk.Stack):
     """A provider with one handler, and one that waits; their service tokens are in the parameter store."""
 
     def __init__(self, app: cdk.App) -> None:
@@ -22,7 +22,7 @@ class Shared(cdk.Stack):
         on_event = self._function("OnEvent", "recorder.handler.on_event")
         is_complete = self._function("IsComplete", "recorder.handler.is_complete")
         plain = Provider(self, "Plain", on_event_handler=on_event)
-        waiting = Provider(
+        waiting_provider = Provider(
             self,
             "Waiting",
             on_event_handler=on_event,
@@ -30,7 +30,7 @@ class Shared(cdk.Stack):
             query_interval=cdk.Duration.seconds(10),
             total_timeout=cdk.Duration.minutes(2),
         )
-        for name, provider in {"plain": plain, "waiting": waiting}.items():
+        for name, provider in {"plain": plain, "waiting": waiting_provider}.items():
             ssm.StringParameter(
                 self, f"Token-{name}", parameter_name=f"/tokens/{name}", string_value=provider.service_token
             )
@@ -52,7 +52,7 @@ class Shared(cdk.Stack):
         )
 
 
-class Using(cdk.Stack):
+class UsingStack(cdk.Stack):
     """A custom resource of each provider."""
 
     def __init__(self, app: cdk.App, variant: str) -> None:
@@ -74,8 +74,8 @@ def synthesize(folder: Path) -> None:
     """Write one cloud assembly for each variant."""
     for variant in VARIANTS:
         app = cdk.App(outdir=str(folder / variant), builtin_cloud_formation_validation=False)
-        shared = Shared(app)
-        Using(app, variant).add_stack_dependency(shared)
+        shared_files = SharedStack(app)
+        UsingStack(app, variant).add_stack_dependency(shared_files)
         app.synth()
 
 

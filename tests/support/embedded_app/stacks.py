@@ -37,20 +37,20 @@ class Stacks:
 
     def create(self, name: str, resources: dict[str, Any], **sections: Any) -> str:
         self.api.create_stack(StackName=name, TemplateBody=json.dumps({"Resources": resources, **sections}))
-        return self.settled(name)
+        return self.final_status(name)
 
     def update(self, name: str, resources: dict[str, Any], **sections: Any) -> str:
         self.api.update_stack(StackName=name, TemplateBody=json.dumps({"Resources": resources, **sections}))
-        return self.settled(name)
+        return self.final_status(name)
 
-    def continue_rollback(self, name: str, *skipped: str) -> str:
-        self.api.continue_update_rollback(StackName=name, ResourcesToSkip=list(skipped))
-        return self.settled(name)
+    def continue_rollback(self, name: str, *skipped_text: str) -> str:
+        self.api.continue_update_rollback(StackName=name, ResourcesToSkip=list(skipped_text))
+        return self.final_status(name)
 
     def status(self, name: str) -> str:
         return str(self.api.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"])
 
-    def settled(self, name: str) -> str:
+    def final_status(self, name: str) -> str:
         pause = threading.Event()
         while self.status(name).endswith("_IN_PROGRESS"):
             pause.wait(0.02)

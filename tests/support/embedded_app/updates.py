@@ -14,7 +14,7 @@ CAPTURE = {
     "DestinationS3Uri": "s3://data/captured",
     "CaptureOptions": [{"CaptureMode": "Input"}],
 }
-ALL_AT_ONCE = {"Type": "ALL_AT_ONCE", "WaitIntervalInSeconds": 60}
+ALL_AT_ONCE_POLICY = {"Type": "ALL_AT_ONCE", "WaitIntervalInSeconds": 60}
 HALF = {"Type": "CAPACITY_PERCENT", "Value": 50}
 
 
@@ -34,14 +34,14 @@ def create_config(
 
 
 def register(scaling: Any, endpoint_name: str, variant: str = "AllTraffic") -> dict[str, str]:
-    wanted = target(endpoint_name, variant)
-    scaling.register_scalable_target(**wanted, MinCapacity=1, MaxCapacity=4)
-    return wanted
+    expected_target = target(endpoint_name, variant)
+    scaling.register_scalable_target(**expected_target, MinCapacity=1, MaxCapacity=4)
+    return expected_target
 
 
 def variants_of(sagemaker: Any, name: str) -> dict[str, dict[str, Any]]:
-    described = sagemaker.describe_endpoint(EndpointName=name)
-    return {variant["VariantName"]: variant for variant in described["ProductionVariants"]}
+    endpoint = sagemaker.describe_endpoint(EndpointName=name)
+    return {variant["VariantName"]: variant for variant in endpoint["ProductionVariants"]}
 
 
 def put_alarm(cloudwatch: Any, name: str, state: str = "OK") -> None:
@@ -58,8 +58,8 @@ def put_alarm(cloudwatch: Any, name: str, state: str = "OK") -> None:
     cloudwatch.set_alarm_state(AlarmName=name, StateValue=state, StateReason="a test")
 
 
-def guarded(*alarms: str) -> dict[str, Any]:
+def guarded_config(*alarms: str) -> dict[str, Any]:
     return {
-        "BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": ALL_AT_ONCE},
+        "BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": ALL_AT_ONCE_POLICY},
         "AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in alarms]},
     }

@@ -12,7 +12,7 @@ from cdk_nag import AwsSolutionsChecks
 from triton_endpoints import EndpointSupport, Instance, SageMakerModel, TritonEndpoint, TritonModel
 
 ACCOUNT, REGION = "111122223333", "us-east-1"
-WHERE = Environment(account=ACCOUNT, region=REGION)
+HOST_ENVIRONMENT = Environment(account=ACCOUNT, region=REGION)
 DATA = "s3://their-models/embed/model.tar.gz"
 
 
@@ -27,7 +27,7 @@ class Host:
     def __post_init__(self) -> None:
         if self.is_audited:
             Validations.of(self.app).add_plugins(AwsSolutionsChecks(self.app))
-        self.stack = Stack(self.app, self.name, env=WHERE)
+        self.stack = Stack(self.app, self.name, env=HOST_ENVIRONMENT)
 
     def support(self, scope: Stack | None = None, **props: Any) -> EndpointSupport:
         return EndpointSupport(scope or self.stack, "Support", **{"environment": "prod", **props})
@@ -46,7 +46,7 @@ class Host:
         return Template.from_json(self.app.synth().get_stack_by_name(stack).template)
 
     def problems(self) -> list[str]:
-        """What synth fails with, each with its construct's path; empty where it succeeds."""
+        """Errors of synth, each with its construct's path; empty where it succeeds."""
         try:
             self.app.synth()
         except RuntimeError as error:
@@ -67,18 +67,21 @@ def a_model(host: Host, **props: Any) -> SageMakerModel:
 
 def properties(template: Template, kind: str, part: str = "") -> dict[str, Any]:
     """The properties of the one resource of a type whose logical id begins with `part`."""
-    found = [each for id, each in template.find_resources(kind).items() if id.startswith(part)]
-    (only,) = found
-    return dict(only["Properties"])
+    resources = [resource for id, resource in template.find_resources(kind).items() if id.startswith(part)]
+    (resource,) = resources
+    return dict(resource["Properties"])
 
 
 def statements(template: Template, part: str) -> dict[str, Any]:
     """The statements of the policies whose logical ids begin with `part`, by their ids."""
     policies = template.find_resources("AWS::IAM::Policy").items()
-    found = [
-        each
+    actual_statements = [
+        statement
         for id, policy in policies
         if id.startswith(part)
-        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
     ]
-    return {each.get("Sid", str(each["Action"])): each for each in found}
+    return {
+        actual_statement.get("Sid", str(actual_statement["Action"])): actual_statement
+        for actual_statement in actual_statements
+    }

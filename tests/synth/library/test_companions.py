@@ -33,7 +33,7 @@ from triton_endpoints import (
     Variant,
 )
 
-DESCRIBED: dict[str, Any] = {
+ENDPOINT_ATTRIBUTES: dict[str, Any] = {
     "endpoint_name": "ranking",
     "triton": "25.04",
     "instance": Instance(type="ml.g5.xlarge"),
@@ -43,8 +43,8 @@ DESCRIBED: dict[str, Any] = {
 SCALING = Scaling(min=1, max=4).scale_on_invocations(600).scale_on_gpu_utilization(60)
 
 
-def imported(host: Host, **props: Any) -> ImportedEndpoint:
-    return ImportedEndpoint(host.stack, "Ranking", **{**DESCRIBED, **props})
+def import_endpoint(host: Host, **props: Any) -> ImportedEndpoint:
+    return ImportedEndpoint(host.stack, "Ranking", **{**ENDPOINT_ATTRIBUTES, **props})
 
 
 def page(host: Host) -> actions.SnsAction:
@@ -57,7 +57,7 @@ class TestAlarms:
         alarms = TritonAlarms(
             host.stack,
             "Alarms",
-            endpoint=imported(host),
+            endpoint=import_endpoint(host),
             alarms=Alarms(latency_p99="200ms", memory=None),
             alarm_actions=[page(host)],
         )
@@ -67,18 +67,18 @@ class TestAlarms:
         value = latency["Metrics"][-1]["MetricStat"]["Metric"]
         assert value["MetricName"] == "ModelLatency"
         assert {"Name": "EndpointName", "Value": "ranking"} in value["Dimensions"]
-        assert [list(each) for each in latency["AlarmActions"]] == [["Ref"]]
+        assert [list(alarm_action) for alarm_action in latency["AlarmActions"]] == [["Ref"]]
         assert len(alarms.alarms) == len(template.find_resources("AWS::CloudWatch::Alarm"))
         template.resource_count_is("AWS::SageMaker::Endpoint", 0)
 
     def test_without_actions_the_topics_of_the_support_are_theirs_and_its_absence_is_a_mistake(self) -> None:
         host = Host()
-        TritonAlarms(host.stack, "Alarms", endpoint=imported(host))
+        TritonAlarms(host.stack, "Alarms", endpoint=import_endpoint(host))
         (problem,) = host.problems()
         assert problem.startswith("[Host/Alarms] FL608 no EndpointSupport of environment 'prod'")
         host = Host()
         support = host.support()
-        TritonAlarms(host.stack, "Alarms", endpoint=imported(host, support=support, environment=None))
+        TritonAlarms(host.stack, "Alarms", endpoint=import_endpoint(host, support=support, environment=None))
         alarm = next(iter(host.template().find_resources("AWS::CloudWatch::Alarm").values()))
         assert alarm["Properties"]["AlarmActions"][0]["Ref"].startswith("SupportAlarmTopics")
 
@@ -87,7 +87,7 @@ class TestAlarms:
         TritonAlarms(
             host.stack,
             "Alarms",
-            endpoint=imported(host),
+            endpoint=import_endpoint(host),
             alarms=Alarms(latency_p99="200 fortnights"),
             alarm_actions=[page(host)],
         )
@@ -98,7 +98,7 @@ class TestAlarms:
 class TestScaling:
     def test_it_is_that_of_a_spec(self) -> None:
         host = Host()
-        TritonScaling(host.stack, "Scaling", endpoint=imported(host), scaling=SCALING)
+        TritonScaling(host.stack, "Scaling", endpoint=import_endpoint(host), scaling=SCALING)
         template = host.template()
         target = properties(template, "AWS::ApplicationAutoScaling::ScalableTarget")
         assert target["ResourceId"] == "endpoint/ranking/variant/AllTraffic"
@@ -107,7 +107,7 @@ class TestScaling:
 
     def test_the_rules_know_the_instance_that_is_described(self) -> None:
         host = Host()
-        cpu = imported(host, instance=Instance(type="ml.c5.xlarge"))
+        cpu = import_endpoint(host, instance=Instance(type="ml.c5.xlarge"))
         TritonScaling(host.stack, "Scaling", endpoint=cpu, scaling=SCALING)
         (problem,) = host.problems()
         assert problem.startswith("[Host/Scaling] scaling.gpu_utilization: FL")
@@ -116,7 +116,11 @@ class TestScaling:
 def test_a_dashboard_shows_the_endpoint_with_its_thresholds() -> None:
     host = Host()
     TritonDashboard(
-        host.stack, "Dashboard", endpoint=imported(host), alarms=Alarms(latency_p99="200ms"), scaling=SCALING
+        host.stack,
+        "Dashboard",
+        endpoint=import_endpoint(host),
+        alarms=Alarms(latency_p99="200ms"),
+        scaling=SCALING,
     )
     body = properties(host.template(), "AWS::CloudWatch::Dashboard")["DashboardBody"]
     text = body if isinstance(body, str) else json.dumps(body)
@@ -127,7 +131,9 @@ class TestModel:
     def test_it_stands_without_an_endpoint_of_ours(self) -> None:
         host = Host()
         vpc = ec2.Vpc(host.stack, "Vpc", flow_logs={"All": ec2.FlowLogOptions()})
-        model = SageMakerModel(host.stack, "Model", container={"thread_count": 16}, vpc=vpc, **DESCRIBED)
+        model = SageMakerModel(
+            host.stack, "Model", container={"thread_count": 16}, vpc=vpc, **ENDPOINT_ATTRIBUTES
+        )
         sagemaker.CfnEndpointConfig(
             host.stack,
             "Config",
@@ -159,10 +165,12 @@ class TestModel:
     def test_the_rules_judge_it_at_its_path(self) -> None:
         host = Host()
         old = Instance(type="ml.g4dn.xlarge", ami="al2-ami-sagemaker-inference-gpu-2")
-        model = SageMakerModel(host.stack, "Model", **{**DESCRIBED, "instance": old, "triton": "25.12"})
+        model = SageMakerModel(
+            host.stack, "Model", **{**ENDPOINT_ATTRIBUTES, "instance": old, "triton": "25.12"}
+        )
         assert model.role is not None
         problems = host.problems()
-        assert all(each.startswith("[Host/Model] instance.ami: FL2") for each in problems) and problems
+        assert all(problem.startswith("[Host/Model] instance.ami: FL2") for problem in problems) and problems
 
 
 class TestEngineBuilds:
@@ -173,11 +181,11 @@ class TestEngineBuilds:
         EngineBuilds(host.stack, "Engines", environment=environment, failures=topic)
         template = host.template()
         projects = template.find_resources("AWS::CodeBuild::Project").values()
-        assert {each["Properties"]["Name"] for each in projects} == {
+        assert {project["Properties"]["Name"] for project in projects} == {
             "triton-fleet-prod-engines-job",
         }
         policy = properties(template, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
-        assert {"Service": "events.amazonaws.com"} in [each["Principal"] for each in policy]
+        assert {"Service": "events.amazonaws.com"} in [entry["Principal"] for entry in policy]
         policies = json.dumps(template.find_resources("AWS::IAM::Policy"))
         assert f"arn:aws:s3:::triton-fleet-prod-{ACCOUNT}-{REGION}/engines/jobs/*" in policies
 
@@ -258,9 +266,9 @@ class TestEndpointConfig:
     def test_its_variants_have_what_the_releases_of_their_models_need(self) -> None:
         host = Host(is_audited=False)
         role = TritonRole(host.stack, "Role")
-        described = {**DESCRIBED, "role": role}
-        old = SageMakerModel(host.stack, "Old", **described)
-        new = SageMakerModel(host.stack, "New", **{**described, "triton": "25.12"})
+        shared_props = {**ENDPOINT_ATTRIBUTES, "role": role}
+        old = SageMakerModel(host.stack, "Old", **shared_props)
+        new = SageMakerModel(host.stack, "New", **{**shared_props, "triton": "25.12"})
         config = TritonEndpointConfig(
             host.stack,
             "Config",
@@ -286,7 +294,7 @@ class TestEndpointConfig:
 
     def test_a_wrong_model_is_reported_at_its_own_path(self) -> None:
         host = Host(is_audited=False)
-        model = SageMakerModel(host.stack, "Model", **{**DESCRIBED, "triton": "1.2"})
+        model = SageMakerModel(host.stack, "Model", **{**ENDPOINT_ATTRIBUTES, "triton": "1.2"})
         with pytest.raises(ValueError, match=r"\[Host/Model\] triton: FL112"):
             TritonEndpointConfig(host.stack, "Config", variants=[Variant(model=model)])
 

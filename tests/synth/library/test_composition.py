@@ -25,7 +25,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import IConstruct
 
 from tests.support.fleet_folder import ROOT
-from tests.synth.library.host import DATA, WHERE, Host, a_model, properties
+from tests.synth.library.host import DATA, HOST_ENVIRONMENT, Host, a_model, properties
 from triton_endpoints import (
     Alarms,
     EndpointSupport,
@@ -51,7 +51,7 @@ def test_a_grant_of_another_stack_is_a_policy_of_the_role_alone(kind: str) -> No
     host = Host(is_audited=False)
     host.support()
     endpoint = host.endpoint()
-    other = Stack(host.app, "Other", env=WHERE)
+    other = Stack(host.app, "Other", env=HOST_ENVIRONMENT)
     assert GRANTS[kind](other, endpoint).success
     assert "Fn::ImportValue" not in json.dumps(host.template("Other").to_json())
     policies = host.template().find_resources("AWS::IAM::Policy")
@@ -198,7 +198,7 @@ class TestStages:
 
 
 def stage_stack(app: App, name: str) -> Stack:
-    return Stack(Stage(app, name, env=WHERE), "Models")
+    return Stack(Stage(app, name, env=HOST_ENVIRONMENT), "Models")
 
 
 def test_a_dashboard_of_an_endpoint_made_by_hand_shows_no_metrics_that_nobody_publishes() -> None:

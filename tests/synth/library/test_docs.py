@@ -31,9 +31,9 @@ def test_the_snippets_of_the_page_are_a_program_that_synthesises(
     endpoints = {
         name
         for stack in assembly.stacks
-        for each in stack.template["Resources"].values()
-        if each["Type"] == "AWS::SageMaker::Endpoint"
-        for name in [each["Properties"]["EndpointName"]]
+        for resource in stack.template["Resources"].values()
+        if resource["Type"] == "AWS::SageMaker::Endpoint"
+        for name in [resource["Properties"]["EndpointName"]]
     }
     assert endpoints == {"sentences", "ranking", "zoo", "batch", "private"}
 
@@ -42,10 +42,10 @@ def test_the_mistakes_of_the_page_are_what_a_synth_prints() -> None:
     host = Host(name="ModelsStack")
     host.support()
     host.endpoint("Ranking", instance=Instance(type="ml.g5.large"))
-    twice = TritonModel.multi_model("s3://our-models/zoo/", archives=["resnet50", "resnet50"])
-    host.endpoint("Zoo", model=twice)
-    (printed,) = TEXT.findall((ROOT / "docs" / "constructs.md").read_text())
-    assert host.problems() == re.sub(r"\n  +", " ", printed).splitlines()
+    model = TritonModel.multi_model("s3://our-models/zoo/", archives=["resnet50", "resnet50"])
+    host.endpoint("Zoo", model=model)
+    (match,) = TEXT.findall((ROOT / "docs" / "constructs.md").read_text())
+    assert host.problems() == re.sub(r"\n  +", " ", match).splitlines()
 
 
 def test_the_reference_is_what_the_code_says() -> None:

@@ -62,22 +62,25 @@ def test_its_model_is_what_lies_in_s3(host: Host) -> None:
 
 
 def test_its_role_reads_that_object_and_no_other(host: Host) -> None:
-    granted = statements(host.template(), "Embeddings")
-    assert granted["ReadArchives"]["Resource"] == "arn:aws:s3:::their-models/embed/model.tar.gz"
-    assert granted["ListArchives"]["Resource"] == "arn:aws:s3:::their-models"
-    assert granted["ListArchives"]["Condition"]["StringLike"]["s3:prefix"] == ["embed/model.tar.gz"]
+    granted_statements = statements(host.template(), "Embeddings")
+    assert granted_statements["ReadArchives"]["Resource"] == "arn:aws:s3:::their-models/embed/model.tar.gz"
+    assert granted_statements["ListArchives"]["Resource"] == "arn:aws:s3:::their-models"
+    assert granted_statements["ListArchives"]["Condition"]["StringLike"]["s3:prefix"] == [
+        "embed/model.tar.gz"
+    ]
 
 
 def test_durations_of_the_cdk_are_taken(host: Host) -> None:
     template = host.template()
     policies = template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
     cooldowns = {
-        each["Properties"]["TargetTrackingScalingPolicyConfiguration"]["ScaleInCooldown"] for each in policies
+        policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]["ScaleInCooldown"]
+        for policy in policies
     }
     assert cooldowns == {600}
     deployment = properties(template, "AWS::SageMaker::Endpoint")["DeploymentConfig"]
-    routing = deployment["BlueGreenUpdatePolicy"]["TrafficRoutingConfiguration"]
-    assert routing["WaitIntervalInSeconds"] == 300
+    routing_configuration = deployment["BlueGreenUpdatePolicy"]["TrafficRoutingConfiguration"]
+    assert routing_configuration["WaitIntervalInSeconds"] == 300
 
 
 def test_alarms_are_those_of_its_props_with_the_defaults_of_a_spec(host: Host) -> None:
@@ -99,16 +102,16 @@ def test_what_it_shares_is_there_before_its_custom_resources(host: Host) -> None
         "Custom::EndpointCheck": "SupportEndpointCheckProvider",
         "Custom::ScalingGuard": "SupportScalingGuardProvider",
     }.items():
-        for each in template.find_resources(kind).values():
-            assert any(name.startswith(function) for name in each["DependsOn"]), kind
+        for resource in template.find_resources(kind).values():
+            assert any(name.startswith(function) for name in resource["DependsOn"]), kind
 
 
 def test_captured_calls_are_kept_in_the_supports_bucket(host: Host) -> None:
     config = properties(host.template(), "AWS::SageMaker::EndpointConfig")["DataCaptureConfig"]
     bucket = f"triton-fleet-prod-{ACCOUNT}-{REGION}"
     assert config["DestinationS3Uri"] == f"s3://{bucket}/capture/embeddings"
-    granted = statements(host.template(), "Embeddings")["KeepCapturedCalls"]["Resource"]
-    assert granted == f"arn:aws:s3:::{bucket}/capture/embeddings/*"
+    granted_resource = statements(host.template(), "Embeddings")["KeepCapturedCalls"]["Resource"]
+    assert granted_resource == f"arn:aws:s3:::{bucket}/capture/embeddings/*"
 
 
 def test_a_multi_model_endpoint_reads_the_prefix_of_its_archives() -> None:
@@ -119,9 +122,9 @@ def test_a_multi_model_endpoint_reads_the_prefix_of_its_archives() -> None:
     template = host.template()
     container = properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]
     assert (container["Mode"], container["ModelDataUrl"]) == ("MultiModel", "s3://their-models/zoo/")
-    granted = statements(template, "Zoo")
-    assert granted["ReadArchives"]["Resource"] == "arn:aws:s3:::their-models/zoo/*"
-    assert "Condition" not in granted["ListArchives"]
+    granted_statements = statements(template, "Zoo")
+    assert granted_statements["ReadArchives"]["Resource"] == "arn:aws:s3:::their-models/zoo/*"
+    assert "Condition" not in granted_statements["ListArchives"]
 
 
 def test_files_of_a_prefix_are_given_uncompressed() -> None:
@@ -141,12 +144,12 @@ def test_a_bucket_and_a_key_of_the_same_stack_are_followed_by_reference() -> Non
     )
     url = models.s3_url_for_object("a.tar.gz")
     host.endpoint(model=TritonModel.single(url, default_model="embed", encryption_key=key))
-    granted = statements(host.template(), "Embeddings")["UseDataKey"]
-    assert granted["Action"] == "kms:Decrypt"
-    assert granted["Resource"] == {
+    granted_data_key = statements(host.template(), "Embeddings")["UseDataKey"]
+    assert granted_data_key["Action"] == "kms:Decrypt"
+    assert granted_data_key["Resource"] == {
         "Fn::GetAtt": [next(iter(host.template().find_resources("AWS::KMS::Key"))), "Arn"]
     }
-    assert granted["Condition"] == {"StringEquals": {"kms:ViaService": f"s3.{REGION}.amazonaws.com"}}
+    assert granted_data_key["Condition"] == {"StringEquals": {"kms:ViaService": f"s3.{REGION}.amazonaws.com"}}
 
 
 def test_in_a_vpc_of_the_app_it_has_its_subnets_and_a_group_that_is_a_connection() -> None:
@@ -205,8 +208,8 @@ def test_several_endpoints_are_in_one_stack_with_one_support() -> None:
     host.endpoint("Two", dashboard=True)
     template = host.template()
     names = {
-        each["Properties"]["EndpointName"]
-        for each in template.find_resources("AWS::SageMaker::Endpoint").values()
+        resource["Properties"]["EndpointName"]
+        for resource in template.find_resources("AWS::SageMaker::Endpoint").values()
     }
     assert names == {"one", "two"}
     template.resource_count_is("AWS::CloudWatch::Dashboard", 1)

@@ -1,4 +1,4 @@
-"""What is wrong with constructs is told together, each at its construct's path and its prop."""
+"""Problems of constructs are told together, each at its construct's path and its prop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 
 from tests.support.fleet_folder import SPEC
-from tests.synth.library.host import ACCOUNT, DATA, WHERE, Host
+from tests.synth.library.host import ACCOUNT, DATA, HOST_ENVIRONMENT, Host
 from triton_endpoints import (
     EndpointSupport,
     FleetEnvironment,
@@ -32,18 +32,18 @@ def test_all_endpoints_are_told_at_their_paths_with_all_their_mistakes() -> None
         instance=Instance(type="ml.g5.large", count=0),
         scaling=Scaling(min=4, max=2).scale_on_invocations(10),
     )
-    twice = TritonModel.multi_model("s3://their-models/zoo/", archives=["a", "a"])
-    host.endpoint("Twice", model=twice)
+    model = TritonModel.multi_model("s3://their-models/zoo/", archives=["a", "a"])
+    host.endpoint("Twice", model=model)
     host.endpoint("Right")
     problems = host.problems()
-    told = "\n".join(problems)
+    text = "\n".join(problems)
     assert {line.split("]")[0] for line in problems} == {"[Host/Driver", "[Host/Props", "[Host/Twice"}
-    assert "[Host/Driver] instance.ami: FL2" in told
-    assert "[Host/Props] instance.count: FL112 `instance.count` is 0: it must be at least 1" in told
-    assert "[Host/Props] scaling" in told and "`min` is 4 and `max` is 2" in told
+    assert "[Host/Driver] instance.ami: FL2" in text
+    assert "[Host/Props] instance.count: FL112 `instance.count` is 0: it must be at least 1" in text
+    assert "[Host/Props] scaling" in text and "`min` is 4 and `max` is 2" in text
     assert (
-        "[Host/Twice] model.archives: FL112 `model.archives` is" in told
-        and "two archives are named 'a'" in told
+        "[Host/Twice] model.archives: FL112 `model.archives` is" in text
+        and "two archives are named 'a'" in text
     )
     assert all("Traceback" not in line for line in problems)
 
@@ -52,7 +52,7 @@ def test_messages_name_props_where_they_are_not_called_as_keys() -> None:
     host = Host()
     host.support()
     host.endpoint(endpoint_name="bad name", container_environment={"1X": "2"}, model=TritonModel.single(DATA))
-    assert [each.split("; remedy")[0] for each in host.problems()] == [
+    assert [line.split("; remedy")[0] for line in host.problems()] == [
         "[Host/Embeddings] container_environment.1X: FL112 `container_environment.1X` is"
         ' "1X": it must match ^[a-zA-Z_][a-zA-Z0-9_]*$',
         "[Host/Embeddings] endpoint_name: FL112 `endpoint_name` is"
@@ -80,9 +80,9 @@ def test_what_only_a_vpc_has_is_refused_without_one_beside_all_other_mistakes(tm
     )
     problems = host.problems()
     assert len(problems) == 4
-    told = [each for each in problems if "FL111" in each]
+    told_problems = [problem for problem in problems if "FL111" in problem]
     remedy = "; remedy: give the VPC of these, or leave them out"
-    assert told == [
+    assert told_problems == [
         f"[Host/Group1] vpc: FL111 `vpc` is missing, and `security_groups` is given{remedy}",
         f"[Host/Both] vpc: FL111 `vpc` is missing, and `vpc_subnets` and `security_groups` are given{remedy}",
         f"[Host/Sentences] vpc: FL111 `vpc` is missing, and `vpc_subnets` is given{remedy}",
@@ -103,7 +103,7 @@ def test_a_missing_support_is_an_error_that_names_it_and_hides_no_other() -> Non
     host.endpoint(instance=Instance(type="ml.g5.xlarge", count=0))
     problems = host.problems()
     assert len(problems) == 2
-    (support,) = [each for each in problems if "FL608" in each]
+    (support,) = [problem for problem in problems if "FL608" in problem]
     assert "no EndpointSupport of environment 'prod'" in support
     assert "the scaling guard, the endpoint check, the owned logs" in support
     assert "EndpointSupport.from_environment" in support
@@ -171,7 +171,7 @@ def test_what_is_doubtful_is_an_annotation_that_can_be_acknowledged() -> None:
         instance=Instance(type="ml.g5.xlarge", count=1),
     )
     warnings = Annotations.from_stack(host.stack).find_warning("/Host/Embeddings", Match.any_value())
-    assert warnings == [] or all("[ack: triton-fleet:FL" in str(each.entry.data) for each in warnings)
+    assert warnings == [] or all("[ack: triton-fleet:FL" in str(warning.entry.data) for warning in warnings)
 
 
 def test_a_support_of_another_region_is_refused() -> None:
@@ -196,13 +196,15 @@ def test_an_endpoints_name_is_taken_once_whatever_its_case() -> None:
 
 def test_two_stacks_of_one_app_share_a_support() -> None:
     app = App()
-    shared, own = Stack(app, "Shared", env=WHERE), Stack(app, "Own", env=WHERE)
+    shared_stack, own = Stack(app, "Shared", env=HOST_ENVIRONMENT), Stack(app, "Own", env=HOST_ENVIRONMENT)
     host = Host(app)
-    host.support(shared)
+    host.support(shared_stack)
     host.endpoint(scope=own)
     assembly = app.synth()
     assert [
-        each.id for each in assembly.get_stack_by_name("Own").dependencies if each.id != "Own.assets"
+        dependency.id
+        for dependency in assembly.get_stack_by_name("Own").dependencies
+        if dependency.id != "Own.assets"
     ] == ["Shared"]
 
 

@@ -19,29 +19,29 @@ Api = Mapping[str, Mapping[str, str]]
 
 
 def breaks(before: Api, after: Api) -> list[str]:
-    """What users of the API before would have to change."""
-    found = [name for name in before if name not in after]
+    """Changes that users of the API before would have to make."""
+    names = [name for name in before if name not in after]
     for name in before.keys() & after.keys():
-        found += [f"{name}({each})" for each in before[name] if each not in after[name]]
-        found += [
-            f"{name}({each})"
-            for each, default in after[name].items()
-            if default == "required" and before[name].get(each) != "required"
+        names += [f"{name}({item})" for item in before[name] if item not in after[name]]
+        names += [
+            f"{name}({item})"
+            for item, default in after[name].items()
+            if default == "required" and before[name].get(item) != "required"
         ]
-    return sorted(found)
+    return sorted(names)
 
 
 def test_the_api_is_as_it_is_listed() -> None:
-    listed, now = yaml.safe_load(FILE.read_text()), public_api()
-    broken = breaks(listed, now)
+    document, current_public_api = yaml.safe_load(FILE.read_text()), public_api()
+    broken_breaks = breaks(document, current_public_api)
     changelog = (ROOT / "CHANGELOG.md").read_text()
-    unsaid = [each for each in broken if f"`{each}`" not in changelog]
+    unsaid = [broken_break for broken_break in broken_breaks if f"`{broken_break}`" not in changelog]
     assert unsaid == [], "users of these must change: name each in CHANGELOG.md, as `NAME(PARAMETER)`"
-    assert now == listed, f"write what is new or changed into {FILE.name}"
+    assert current_public_api == document, f"write what is new or changed into {FILE.name}"
 
 
 @pytest.mark.parametrize(
-    ("after", "broken"),
+    ("after", "broken_lines"),
     [
         ({"A": {"x": "required", "y": "`1`"}}, []),
         ({"A": {"x": "required", "y": "`2`", "z": "`3`"}, "B": {}}, []),
@@ -52,6 +52,6 @@ def test_the_api_is_as_it_is_listed() -> None:
     ],
 )
 def test_a_name_or_parameter_that_goes_and_one_that_is_required_anew_are_breaks(
-    after: Api, broken: list[str]
+    after: Api, broken_lines: list[str]
 ) -> None:
-    assert breaks({"A": {"x": "required", "y": "`1`"}}, after) == broken
+    assert breaks({"A": {"x": "required", "y": "`1`"}}, after) == broken_lines

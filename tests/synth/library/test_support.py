@@ -1,4 +1,4 @@
-"""What endpoints share, in a stack of the app's own, in another app, or with a bucket of somebody else's."""
+"""Resources that endpoints share, in a stack of the app's own, in another app, or with a bucket of somebody else's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
 
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
-from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
+from tests.synth.library.host import ACCOUNT, HOST_ENVIRONMENT, REGION, Host, properties, statements
 from triton_endpoints import Capture, EndpointSupport, FleetEnvironment, Instance, TritonEndpoint, TritonModel
 
 OWN = f"triton-fleet-prod-{ACCOUNT}-{REGION}"
@@ -25,8 +25,8 @@ def test_it_declares_what_foundation_declares() -> None:
     support = host.support()
     template = host.template()
     names = {
-        each["Properties"].get("FunctionName")
-        for each in template.find_resources("AWS::Lambda::Function").values()
+        resource["Properties"].get("FunctionName")
+        for resource in template.find_resources("AWS::Lambda::Function").values()
     }
     assert {
         f"triton-fleet-prod-{noun}" for noun in ("scaling-guard", "endpoint-check", "endpoint-logs")
@@ -39,48 +39,57 @@ def test_it_declares_what_foundation_declares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engines", "images", "left"), [(False, True, ["images"]), (True, False, ["engines-job"])]
+    ("engines", "images", "remaining_lines"), [(False, True, ["images"]), (True, False, ["engines-job"])]
 )
-def test_without_builds_it_has_no_projects_of_them(engines: bool, images: bool, left: list[str]) -> None:
+def test_without_builds_it_has_no_projects_of_them(
+    engines: bool, images: bool, remaining_lines: list[str]
+) -> None:
     host = Host()
     host.support(engine_builds=engines, image_builds=images)
     template = host.template()
     projects = template.find_resources("AWS::CodeBuild::Project").values()
-    assert sorted(each["Properties"]["Name"] for each in projects) == [f"triton-fleet-prod-{e}" for e in left]
+    assert sorted(project["Properties"]["Name"] for project in projects) == [
+        f"triton-fleet-prod-{e}" for e in remaining_lines
+    ]
     template.resource_count_is("AWS::ECR::Repository", int(images))
 
 
 def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:
     host = Host(name="TheirStack")
-    shared = Stack(host.app, "Shared", env=WHERE)
-    host.support(shared)
+    shared_stack = Stack(host.app, "Shared", env=HOST_ENVIRONMENT)
+    host.support(shared_stack)
     host.endpoint("One")
     host.endpoint("Two")
-    other = NestedStack(host.stack, "Nested")
-    host.endpoint("Three", scope=other)
+    other_stack = NestedStack(host.stack, "Nested")
+    host.endpoint("Three", scope=other_stack)
     template = host.template("Shared")
     policies = template.find_resources("AWS::IAM::Policy")
-    seen = {id: each["Properties"] for id, each in policies.items() if id.startswith("SupportSee")}
-    resources = {each["PolicyDocument"]["Statement"][0]["Resource"] for each in seen.values()}
+    properties = {id: policy["Properties"] for id, policy in policies.items() if id.startswith("SupportSee")}
+    resources = {entry["PolicyDocument"]["Statement"][0]["Resource"] for entry in properties.values()}
     stack = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/TheirStack"
     assert resources == {f"{stack}/*", f"{stack}-*/*"}
-    assert all(len(each["Roles"]) == 3 for each in seen.values())
+    assert all(len(entry["Roles"]) == 3 for entry in properties.values())
 
 
 @pytest.mark.parametrize("size", [100, 120, 121, 128])
 def test_the_names_of_these_policies_are_unique_and_within_iams_limit(size: int) -> None:
     names = [f"{end}{'x' * (size - 1)}"[::-1] for end in "ab"]
     host = Host(name=names[0])
-    shared, other = Stack(host.app, "Shared", env=WHERE), Stack(host.app, names[1], env=WHERE)
-    host.support(shared)
+    shared_stack, other_stack = (
+        Stack(host.app, "Shared", env=HOST_ENVIRONMENT),
+        Stack(host.app, names[1], env=HOST_ENVIRONMENT),
+    )
+    host.support(shared_stack)
     host.endpoint("One")
     host.endpoint("Two", scope=NestedStack(host.stack, "Nested"))
-    host.endpoint("Three", scope=other)
+    host.endpoint("Three", scope=other_stack)
     policies = host.template("Shared").find_resources("AWS::IAM::Policy")
-    seen = [each["Properties"]["PolicyName"] for id, each in policies.items() if id.startswith("SupportSee")]
-    assert len(seen) == len(set(seen)) == 3
-    assert all(re.fullmatch(r"See[\w+=,.@-]{1,125}", each) for each in seen)
-    assert (f"SeeStack{names[0]}" in seen) == (size <= 120)
+    policy_names = [
+        policy["Properties"]["PolicyName"] for id, policy in policies.items() if id.startswith("SupportSee")
+    ]
+    assert len(policy_names) == len(set(policy_names)) == 3
+    assert all(re.fullmatch(r"See[\w+=,.@-]{1,125}", policy_name) for policy_name in policy_names)
+    assert (f"SeeStack{names[0]}" in policy_names) == (size <= 120)
 
 
 @pytest.mark.parametrize("first", ["declared", "deployed"])
@@ -93,7 +102,7 @@ def test_of_two_supports_of_an_environment_endpoints_share_the_declared_one(firs
         host.support()
     host.endpoint()
     (logs,) = host.template().find_resources("Custom::EndpointLogs").values()
-    assert any(each.startswith("SupportEndpointLogs") for each in logs.get("DependsOn", []))
+    assert any(text.startswith("SupportEndpointLogs") for text in logs.get("DependsOn", []))
 
 
 def test_of_several_deployed_supports_endpoints_share_the_first() -> None:
@@ -135,11 +144,11 @@ def test_a_given_bucket_is_that_of_archives_captured_calls_and_saved_scalings(tm
     capture = properties(template, "AWS::SageMaker::EndpointConfig")["DataCaptureConfig"]
     assert capture["DestinationS3Uri"] == {"Fn::Join": ["", ["s3://", name, "/capture/sentences"]]}
     assert capture["KmsKeyId"] == arn
-    granted = statements(template, "Sentences")
-    assert granted["ReadArchives"]["Resource"] == {
+    granted_statements = statements(template, "Sentences")
+    assert granted_statements["ReadArchives"]["Resource"] == {
         "Fn::Join": ["", ["arn:aws:s3:::", name, "/endpoints/sentences/*"]]
     }
-    assert granted["UseKey"]["Resource"] == arn
+    assert granted_statements["UseKey"]["Resource"] == arn
     guard = statements(template, "SupportScalingGuardPolicy")
     assert guard["KeepScaling"]["Resource"] == {"Fn::Join": ["", ["arn:aws:s3:::", name, "/scaling-guard/*"]]}
     assert guard["UseKey"]["Resource"] == arn
@@ -158,10 +167,10 @@ def test_what_is_deployed_already_is_referred_to_by_names_and_declares_nothing()
 def test_a_stack_that_those_functions_may_not_see_is_a_warning() -> None:
     host = Host()
     host.endpoint(support=EndpointSupport.from_environment(host.stack, "Support", environment="prod"))
-    found = Annotations.from_stack(host.stack).find_warning(
+    result = Annotations.from_stack(host.stack).find_warning(
         "/Host/Embeddings", Match.string_like_regexp("FL611 .*may not see that stack 'Host' rolls back")
     )
-    assert len(found) == 1
+    assert len(result) == 1
 
 
 def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_resource() -> None:
@@ -171,14 +180,14 @@ def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_
     host.endpoint(support=support, environment=None)
     template = host.template()
     roles = template.find_resources("AWS::IAM::Role").values()
-    assert {each["Properties"]["PermissionsBoundary"] for each in roles} == {BOUNDARY}
+    assert {role["Properties"]["PermissionsBoundary"] for role in roles} == {BOUNDARY}
     endpoint = properties(template, "AWS::SageMaker::Endpoint")
     assert {"Key": "team", "Value": "ml"} in endpoint["Tags"]
 
 
 def test_a_stack_without_an_app_has_one_of_the_cdks() -> None:
     """As tests of constructs write it."""
-    stack = Stack(env=WHERE)
+    stack = Stack(env=HOST_ENVIRONMENT)
     EndpointSupport(stack, "Support", environment="prod")
     TritonEndpoint(
         stack,
@@ -206,7 +215,7 @@ def test_an_environment_that_is_only_named_is_that_of_its_support() -> None:
 class TestSpec:
     def test_its_archives_are_those_of_the_lock_beside_it(self, tmp_path: Path) -> None:
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE))
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT))
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=_spec(tmp_path), environment="prod")
         template = host.template()
         url = f"s3://{OWN}/endpoints/sentences/{'a' * 64}.tar.gz"
@@ -219,7 +228,7 @@ class TestSpec:
         folder.environment("overrides: {sentences: {instance: {count: 3}}}\ntags: {team: ml}\n")
         host = Host()
         file = folder.root / "environments/dev.yaml"
-        host.support(Stack(host.app, "Shared", env=WHERE), environment=file)
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT), environment=file)
         spec = folder.root / "model_specs/sentences.yaml"
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment=file)
         template = host.template()
@@ -239,12 +248,12 @@ class TestSpec:
     ) -> None:
         monkeypatch.chdir(folder.root / cwd)
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE), environment="dev")
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT), environment="dev")
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment="dev")
         assert host.problems() == []
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE), environment="dev")
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT), environment="dev")
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=spec, environment="dev")
         (problem,) = host.problems()
         assert problem.startswith(f"[Host/Sentences] {lock.format(root=folder.root)}: FL301 ")
@@ -284,10 +293,10 @@ class TestSpec:
         host = Host()
         host.support()
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=_spec(tmp_path), environment="prod")
-        found = Annotations.from_stack(host.stack).find_warning(
+        result = Annotations.from_stack(host.stack).find_warning(
             "/Host/Sentences", Match.string_like_regexp("FL612 .*run `fleet publish --env prod ")
         )
-        assert len(found) == 1
+        assert len(result) == 1
 
 
 def _spec(folder: Path, keys: str = "") -> Path:

@@ -1,4 +1,4 @@
-"""What users of the CDK expect of an endpoint: grants, metrics, alarm actions, tags, aspects, references."""
+"""Members that users of the CDK expect of an endpoint: grants, metrics, alarm actions, tags, aspects, references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aws_cdk import aws_sns as sns
 from constructs import IConstruct
 
 from fleet_emulator.stacks.resources import in_dependency_order
-from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
+from tests.synth.library.host import ACCOUNT, HOST_ENVIRONMENT, REGION, Host, properties, statements
 from tests.synth.resources import notified_topics
 from triton_endpoints import TritonEndpoint
 from triton_endpoints.library.reference import EndpointReference
@@ -25,26 +25,26 @@ ARN = {
     "Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":sagemaker:{REGION}:{ACCOUNT}:endpoint/bert-qa"]]
 }
 METRICS: dict[Callable[[EndpointReference], cloudwatch.Metric], tuple[str, str, str]] = {
-    lambda each: each.metric_invocations(): ("AWS/SageMaker", "Invocations", "Sum"),
-    lambda each: each.metric_invocations_per_instance(): ("AWS/SageMaker", "InvocationsPerInstance", "Sum"),
-    lambda each: each.metric_invocation_4xx_errors(): ("AWS/SageMaker", "Invocation4XXErrors", "Sum"),
-    lambda each: each.metric_invocation_5xx_errors(): ("AWS/SageMaker", "Invocation5XXErrors", "Sum"),
-    lambda each: each.metric_model_latency(statistic="p99"): ("AWS/SageMaker", "ModelLatency", "p99"),
-    lambda each: each.metric_overhead_latency(): ("AWS/SageMaker", "OverheadLatency", "Average"),
-    lambda each: each.metric_gpu_utilization(): ("/aws/sagemaker/Endpoints", "GPUUtilization", "Average"),
-    lambda each: each.metric_gpu_memory_utilization(): (
+    lambda item: item.metric_invocations(): ("AWS/SageMaker", "Invocations", "Sum"),
+    lambda item: item.metric_invocations_per_instance(): ("AWS/SageMaker", "InvocationsPerInstance", "Sum"),
+    lambda item: item.metric_invocation_4xx_errors(): ("AWS/SageMaker", "Invocation4XXErrors", "Sum"),
+    lambda item: item.metric_invocation_5xx_errors(): ("AWS/SageMaker", "Invocation5XXErrors", "Sum"),
+    lambda item: item.metric_model_latency(statistic="p99"): ("AWS/SageMaker", "ModelLatency", "p99"),
+    lambda item: item.metric_overhead_latency(): ("AWS/SageMaker", "OverheadLatency", "Average"),
+    lambda item: item.metric_gpu_utilization(): ("/aws/sagemaker/Endpoints", "GPUUtilization", "Average"),
+    lambda item: item.metric_gpu_memory_utilization(): (
         "/aws/sagemaker/Endpoints",
         "GPUMemoryUtilization",
         "Average",
     ),
-    lambda each: each.metric_cpu_utilization(): ("/aws/sagemaker/Endpoints", "CPUUtilization", "Average"),
-    lambda each: each.metric_memory_utilization(): (
+    lambda item: item.metric_cpu_utilization(): ("/aws/sagemaker/Endpoints", "CPUUtilization", "Average"),
+    lambda item: item.metric_memory_utilization(): (
         "/aws/sagemaker/Endpoints",
         "MemoryUtilization",
         "Average",
     ),
-    lambda each: each.metric_disk_utilization(): ("/aws/sagemaker/Endpoints", "DiskUtilization", "Average"),
-    lambda each: each.metric("loaded_model_count"): (
+    lambda item: item.metric_disk_utilization(): ("/aws/sagemaker/Endpoints", "DiskUtilization", "Average"),
+    lambda item: item.metric("loaded_model_count"): (
         "/aws/sagemaker/Endpoints",
         "LoadedModelCount",
         "Average",
@@ -73,8 +73,8 @@ class TestGrants:
         function.add_environment("ENDPOINT", endpoint.endpoint_name)
         template = host.template()
         (served,) = template.find_resources("AWS::SageMaker::Endpoint")
-        granted = statements(template, "CallerRole")["sagemaker:InvokeEndpoint"]
-        assert granted == {
+        granted_actions = statements(template, "CallerRole")["sagemaker:InvokeEndpoint"]
+        assert granted_actions == {
             "Action": "sagemaker:InvokeEndpoint",
             "Effect": "Allow",
             "Resource": {"Ref": served},
@@ -87,8 +87,8 @@ class TestGrants:
         host.support()
         topic = sns.Topic.from_topic_arn(host.stack, "Topic", f"arn:aws:sns:{REGION}:{ACCOUNT}:results")
         topic.grant_publish(host.endpoint())
-        (granted,) = statements(host.template(), "EmbeddingsExecutionRole").values()
-        assert (granted["Action"], granted["Resource"]) == (
+        (granted_statement,) = statements(host.template(), "EmbeddingsExecutionRole").values()
+        assert (granted_statement["Action"], granted_statement["Resource"]) == (
             "sns:Publish",
             f"arn:aws:sns:{REGION}:{ACCOUNT}:results",
         )
@@ -100,18 +100,18 @@ class TestImported:
         endpoint = TritonEndpoint.from_endpoint_name(host.stack, "Bert", "BERT-qa")
         assert endpoint.endpoint_name == "BERT-qa"
         endpoint.grant_invoke(caller(host.stack))
-        granted = statements(host.template(), "CallerRole")["sagemaker:InvokeEndpoint"]
-        assert granted["Resource"] == ARN
+        granted_actions = statements(host.template(), "CallerRole")["sagemaker:InvokeEndpoint"]
+        assert granted_actions["Resource"] == ARN
 
     @pytest.mark.parametrize(
-        ("made", "expected"), METRICS.items(), ids=[each[1] for each in METRICS.values()]
+        ("product", "expected_value"), METRICS.items(), ids=[metric[1] for metric in METRICS.values()]
     )
     def test_metrics_are_of_the_endpoints_variant(
-        self, made: Callable[[EndpointReference], cloudwatch.Metric], expected: tuple[str, str, str]
+        self, product: Callable[[EndpointReference], cloudwatch.Metric], expected_value: tuple[str, str, str]
     ) -> None:
         host = Host()
-        metric = made(TritonEndpoint.from_endpoint_name(host.stack, "Bert", "bert"))
-        assert (metric.namespace, metric.metric_name, metric.statistic) == expected
+        metric = product(TritonEndpoint.from_endpoint_name(host.stack, "Bert", "bert"))
+        assert (metric.namespace, metric.metric_name, metric.statistic) == expected_value
         assert metric.dimensions == {"EndpointName": "bert", "VariantName": "AllTraffic"}
 
     def test_a_metric_that_sagemaker_does_not_have_is_refused(self) -> None:
@@ -134,13 +134,17 @@ class TestAlarmActions:
 
     def test_in_another_stack_they_find_the_topics_by_the_parameter_store(self) -> None:
         host = Host()
-        host.support(Stack(host.app, "Shared", env=WHERE))
+        host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT))
         host.endpoint()
         template = host.template()
-        named = {
-            topic for each in alarms(template).values() for topic in notified_topics(template.to_json(), each)
+        named_topics = {
+            topic
+            for alarm in alarms(template).values()
+            for topic in notified_topics(template.to_json(), alarm)
         }
-        assert named == {f"/triton-fleet/prod/alarm-topic/{severity}" for severity in ("warning", "critical")}
+        assert named_topics == {
+            f"/triton-fleet/prod/alarm-topic/{severity}" for severity in ("warning", "critical")
+        }
 
     def test_any_action_replaces_the_topics_for_alarms_and_their_end(self) -> None:
         host = Host()
@@ -167,8 +171,8 @@ class TestAlarmActions:
         host = Host()
         host.support()
         function = caller(host.stack)
-        called = {"critical": [actions.LambdaAction(function)], "warning": []}
-        host.endpoint(alarm_actions=called).grant_invoke(function)
+        calls = {"critical": [actions.LambdaAction(function)], "warning": []}
+        host.endpoint(alarm_actions=calls).grant_invoke(function)
         resources = host.template().to_json()["Resources"]
         assert len(in_dependency_order(resources)) == len(resources), "CloudFormation refuses circles"
 
@@ -177,7 +181,7 @@ class TestAlarmActions:
         host.support()
         page = sns.Topic.from_topic_arn(host.stack, "Page", f"arn:aws:sns:{REGION}:{ACCOUNT}:page")
         host.endpoint(alarm_actions=[actions.SnsAction(page)])
-        assert {str(each["AlarmActions"]) for each in alarms(host.template()).values()} == {
+        assert {str(alarm["AlarmActions"]) for alarm in alarms(host.template()).values()} == {
             f"['arn:aws:sns:{REGION}:{ACCOUNT}:page']"
         }
 
@@ -192,8 +196,8 @@ class TestAlarmActions:
 
 
 def alarms(template: Any) -> dict[str, Any]:
-    found = template.find_resources("AWS::CloudWatch::Alarm")
-    return {id: each["Properties"] for id, each in found.items() if "Alarms" in id}
+    resources = template.find_resources("AWS::CloudWatch::Alarm")
+    return {id: resource["Properties"] for id, resource in resources.items() if "Alarms" in id}
 
 
 @jsii.implements(IAspect)
@@ -239,8 +243,8 @@ class TestTagsAndAspects:
         endpoint = host.endpoint()
         Tags.of(endpoint).add("triton-fleet:environment", "other")
         Tags.of(host.app).remove("triton-fleet:environment")
-        made = tags_of(properties(host.template(), "AWS::SageMaker::Endpoint"))
-        assert made["triton-fleet:environment"] == "prod"
+        tags = tags_of(properties(host.template(), "AWS::SageMaker::Endpoint"))
+        assert tags["triton-fleet:environment"] == "prod"
 
     def test_an_aspect_of_the_app_reaches_its_resources(self) -> None:
         host = Host()
@@ -252,4 +256,4 @@ class TestTagsAndAspects:
 
 
 def tags_of(resource: dict[str, Any]) -> dict[str, str]:
-    return {each["Key"]: each["Value"] for each in resource["Tags"]}
+    return {tag["Key"]: tag["Value"] for tag in resource["Tags"]}

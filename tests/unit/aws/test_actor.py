@@ -38,27 +38,27 @@ def test_outside_of_ci_an_actor_is_the_arn_that_sts_names() -> None:
 def test_the_user_and_the_run_are_marked_as_claimed_by_ci(
     environ: dict[str, str], platform: str, url: str
 ) -> None:
-    found = actor(ARN, environ)
-    assert found.claimed_by_ci == CiRun(platform=platform, user="anna", url=url)
-    assert str(found) == f"assumed-role/Deploy/anna ({platform} claims: anna)"
-    assert "secret" not in found.model_dump_json()
+    actual_actor = actor(ARN, environ)
+    assert actual_actor.claimed_by_ci == CiRun(platform=platform, user="anna", url=url)
+    assert str(actual_actor) == f"assumed-role/Deploy/anna ({platform} claims: anna)"
+    assert "secret" not in actual_actor.model_dump_json()
 
 
 def test_who_ran_a_job_of_github_again_comes_before_who_started_it() -> None:
-    found = actor(ARN, GITHUB | {"GITHUB_TRIGGERING_ACTOR": "ben"}).claimed_by_ci
-    assert found is not None
-    assert found.user == "ben"
+    run = actor(ARN, GITHUB | {"GITHUB_TRIGGERING_ACTOR": "ben"}).claimed_by_ci
+    assert run is not None
+    assert run.user == "ben"
 
 
 @pytest.mark.parametrize("value", ["", "  ", "an\nna", "\x1b[2J"])
 def test_a_variable_that_is_no_name_is_left_out(value: str) -> None:
-    found = actor(ARN, GITLAB | {"GITLAB_USER_LOGIN": value})
-    assert found.claimed_by_ci == CiRun(platform="GitLab", url=GITLAB["CI_JOB_URL"])
+    actual_actor = actor(ARN, GITLAB | {"GITLAB_USER_LOGIN": value})
+    assert actual_actor.claimed_by_ci == CiRun(platform="GitLab", url=GITLAB["CI_JOB_URL"])
 
 
 def test_an_actor_survives_the_way_to_the_bucket_and_back() -> None:
-    found = actor(ARN, GITHUB)
-    assert Actor.model_validate_json(found.model_dump_json(exclude_none=True)) == found
+    actual_actor = actor(ARN, GITHUB)
+    assert Actor.model_validate_json(actual_actor.model_dump_json(exclude_none=True)) == actual_actor
 
 
 @pytest.mark.parametrize(

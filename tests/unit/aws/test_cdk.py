@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import psutil
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
+from tests.support.kills import wait_for
 from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk
 from triton_fleet.aws.deploy.cdk_toolkit import CdkEndedError
 from triton_fleet.findings import CannotRunError
@@ -56,8 +56,8 @@ def test_the_cli_and_its_app_end_with_the_command_however_it_ends(
     processes = [psutil.Process(int(pid)) for pid in pids.split()]
     command.send_signal(number)
     command.wait(30)
-    _, left = psutil.wait_procs([each for each in processes if not is_zombie(each)], timeout=30)
-    assert [each for each in left if not is_zombie(each)] == []
+    _, survivors = psutil.wait_procs([process for process in processes if not is_zombie(process)], timeout=30)
+    assert [survivor for survivor in survivors if not is_zombie(survivor)] == []
 
 
 def test_what_the_cli_says_is_returned_and_logged_with_the_command(clone: Path) -> None:
@@ -79,14 +79,14 @@ def test_each_thread_has_a_log_of_its_own_and_end_ends_them_all(clone: Path) -> 
         runs = {
             name: pool.submit(cdk.with_log(clone / "logs" / name, "").run, "deploy", name) for name in "ab"
         }
-        found = [wait_for(clone / SETTINGS / name, None).split() for name in runs]
-        processes = [psutil.Process(int(pid)) for pids in found for pid in pids]
+        words = [wait_for(clone / SETTINGS / name, None).split() for name in runs]
+        processes = [psutil.Process(int(pid)) for pids in words for pid in pids]
         cdk.end()
         for run in runs.values():
             with pytest.raises(CdkEndedError):
                 run.result()
-    _, left = psutil.wait_procs([each for each in processes if not is_zombie(each)], timeout=30)
-    assert [each for each in left if not is_zombie(each)] == []
+    _, survivors = psutil.wait_procs([process for process in processes if not is_zombie(process)], timeout=30)
+    assert [survivor for survivor in survivors if not is_zombie(survivor)] == []
     assert [(clone / "logs" / name).read_text() for name in runs] == [
         f"$ cdk deploy {name}\n" for name in runs
     ]
@@ -113,17 +113,9 @@ def test_the_cli_gets_the_context_of_the_fleets_cdk_json_and_no_other_key(clone:
 
 def test_a_fleet_without_cdk_json_is_told_how_to_get_it(clone: Path) -> None:
     (clone / "cdk.json").unlink()
-    with pytest.raises(CannotRunError, match=r"cdk\.json does not exist") as refused:
+    with pytest.raises(CannotRunError, match=r"cdk\.json does not exist") as refusal:
         Cdk(clone, {}, log=clone / "cdk.log", where_logs="")
-    assert "fleet init --upgrade" in refused.value.remedy
-
-
-def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:
-    pause = threading.Event()
-    while not file.exists():
-        assert process is None or process.poll() is None
-        pause.wait(0.01)
-    return file.read_text()
+    assert "fleet init --upgrade" in refusal.value.remedy
 
 
 def is_zombie(process: psutil.Process) -> bool:

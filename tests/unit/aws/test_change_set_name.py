@@ -11,13 +11,13 @@ STACK = SynthesisedStack(template="{}", tags={"team": "a"}, notifications=[], pr
 
 
 def test_only_a_stack_of_the_same_content_has_the_same_name() -> None:
-    others = [
+    other_stacks = [
         replace(STACK, template='{"Resources": {}}'),
         replace(STACK, tags={"team": "b"}),
         replace(STACK, notifications=["arn:aws:sns:us-east-1:111122223333:any"]),
     ]
     assert replace(STACK).change_set == STACK.change_set
-    assert len({each.change_set for each in (STACK, *others)}) == 4
+    assert len({stack.change_set for stack in (STACK, *other_stacks)}) == 4
 
 
 def test_cloudformation_takes_the_name() -> None:

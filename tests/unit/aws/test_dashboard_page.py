@@ -14,7 +14,7 @@ from tests.support.fleet_folder import ROOT
 from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, Line, LogTable, Text, Widget
 from triton_fleet.aws.dashboard.page import Page, draw_page
 
-PLOTLY = ROOT / "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js"
+PLOTLY_FILE = ROOT / "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js"
 END = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 MINUTE = int(END.timestamp()) // 60 * 60
 HOSTILE = "</script><script>alert(1)</script><b>&'\""
@@ -25,15 +25,15 @@ def draw(
     title: str = "Latency",
     endpoint: str = "sentences",
     hours: float = 3,
-    least: float | None = 0,
-    most: float | None = None,
+    minimum: float | None = 0,
+    maximum: float | None = None,
     annotations: tuple[Annotation, ...] = (),
     widget: Widget | None = None,
 ) -> str:
-    graph = Graph(title, Box(12, 6, 12, 6), least, most, (), annotations)
+    graph = Graph(title, Box(12, 6, 12, 6), minimum, maximum, (), annotations)
     start = END - timedelta(hours=hours)
     page = Page(
-        endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END, PLOTLY.read_text()
+        endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END, PLOTLY_FILE.read_text()
     )
     return draw_page(page)
 
@@ -42,8 +42,8 @@ def section(page: str) -> str:
     return page[page.index("<section") : page.index("</section>")]
 
 
-def plotted(page: str) -> tuple[list[Any], dict[str, Any]]:
-    """What plotly gets: traces and layout."""
+def plotted_metrics(page: str) -> tuple[list[Any], dict[str, Any]]:
+    """The input of plotly: traces and layout."""
     text, read = section(page), json.JSONDecoder().raw_decode
     traces, end = read(text, text.index("[", text.index("Plotly.newPlot")))
     layout, _ = read(text, text.index("{", end))
@@ -58,24 +58,26 @@ def line(*values: float | None, label: str = "p50", period: int = 60) -> Line:
 
 
 def test_a_period_without_a_value_interrupts_the_line() -> None:
-    (trace,), _ = plotted(draw(line(1, 2, None, 4)))
+    (trace,), _ = plotted_metrics(draw(line(1, 2, None, 4)))
     assert trace["y"] == [1, 2, None, 4]
     assert trace["x"][2] == "2026-08-21T11:59:00"
 
 
 def test_a_value_without_neighbours_is_a_dot() -> None:
-    (trace,), _ = plotted(draw(line(1, 2, None, 4)))
+    (trace,), _ = plotted_metrics(draw(line(1, 2, None, 4)))
     assert [size > 0 for size in trace["marker"]["size"]] == [False, False, False, True]
 
 
 def test_a_line_that_lies_on_another_one_lets_it_be_seen() -> None:
-    traces, _ = plotted(draw(line(1, 2, label="5XX"), line(1, 3, label="4XX"), line(1, 2, label="model")))
+    traces, _ = plotted_metrics(
+        draw(line(1, 2, label="5XX"), line(1, 3, label="4XX"), line(1, 2, label="model"))
+    )
     dashes = {trace["name"]: trace["line"]["dash"] for trace in traces}
     assert dashes == {"5XX": "solid", "4XX": "solid", "model": "dash"}
 
 
 @pytest.mark.parametrize(
-    ("values", "least", "most", "ends"),
+    ("values", "minimum", "maximum", "ends"),
     [
         ((100, 200), 0, None, (0, 216)),
         ((0, 0), 0, None, (0, 1)),
@@ -85,17 +87,17 @@ def test_a_line_that_lies_on_another_one_lets_it_be_seen() -> None:
     ],
 )
 def test_the_axis_begins_where_the_dashboard_says_and_holds_all_values(
-    values: tuple[float, ...], least: float | None, most: float | None, ends: tuple[float, float]
+    values: tuple[float, ...], minimum: float | None, maximum: float | None, ends: tuple[float, float]
 ) -> None:
-    _, layout = plotted(draw(line(*values), least=least, most=most))
+    _, layout = plotted_metrics(draw(line(*values), minimum=minimum, maximum=maximum))
     assert layout["yaxis"]["range"] == pytest.approx(ends)
 
 
 def test_the_time_axis_begins_with_the_first_data_but_shows_ten_minutes() -> None:
-    _, short = plotted(draw(line(1, 2)))
+    _, short = plotted_metrics(draw(line(1, 2)))
     assert short["xaxis"]["range"] == ["2026-08-21T11:50:30", "2026-08-21T12:00:30"]
     page = draw(line(*range(31)))
-    _, long = plotted(page)
+    _, long = plotted_metrics(page)
     assert long["xaxis"]["range"] == ["2026-08-21T11:29:00", "2026-08-21T12:00:30"]
     assert "<p>The last 3 hours; the first data is of 11:30 UTC</p>" in page
 
@@ -119,7 +121,7 @@ def test_a_graph_lies_where_the_dashboard_says() -> None:
 
 def test_an_annotation_is_a_line_with_its_label_inside_of_the_axis() -> None:
     limit = Annotation(500, "critical > 500 ms", "#d62728")
-    _, layout = plotted(draw(line(100, 200), annotations=(limit,)))
+    _, layout = plotted_metrics(draw(line(100, 200), annotations=(limit,)))
     (shape,), (label,) = layout["shapes"], layout["annotations"]
     assert (shape["y0"], shape["y1"], shape["line"]["color"]) == (500, 500, "#d62728")
     assert (label["text"], label["y"]) == ("critical &gt; 500 ms", 500)
@@ -128,10 +130,10 @@ def test_an_annotation_is_a_line_with_its_label_inside_of_the_axis() -> None:
 
 def test_labels_of_annotations_that_are_close_stand_beside_each_other() -> None:
     values = (90, 1, 85, 88, 40)
-    _, layout = plotted(
-        draw(line(100), annotations=tuple(Annotation(each, "", "#d62728") for each in values))
+    _, layout = plotted_metrics(
+        draw(line(100), annotations=tuple(Annotation(value, "", "#d62728") for value in values))
     )
-    assert [(each["y"], each["xanchor"]) for each in layout["annotations"]] == [
+    assert [(annotation["y"], annotation["xanchor"]) for annotation in layout["annotations"]] == [
         (1, "left"),
         (40, "left"),
         (85, "left"),
@@ -142,9 +144,9 @@ def test_labels_of_annotations_that_are_close_stand_beside_each_other() -> None:
 
 def test_annotations_are_drawn_where_nothing_was_measured() -> None:
     page = draw(line(), annotations=(Annotation(500, "critical > 500 ms", "#d62728"),))
-    traces, layout = plotted(page)
+    traces, layout = plotted_metrics(page)
     assert traces == []
-    assert [each["y"] for each in layout["annotations"]] == [500]
+    assert [annotation["y"] for annotation in layout["annotations"]] == [500]
     assert '<p class="absent">No data in this period</p>' in section(page)
 
 
@@ -152,10 +154,10 @@ def test_annotations_are_drawn_where_nothing_was_measured() -> None:
 def test_what_can_never_be_measured_here_is_told_from_what_may_come(
     annotations: tuple[Annotation, ...],
 ) -> None:
-    never = replace(line(), measurable=False)
-    assert "Not measured on this machine<" in section(draw(never, annotations=annotations))
-    assert "No data in this period<" in section(draw(never, line(), annotations=annotations))
-    traces, _ = plotted(draw(never, line(), line(1), annotations=annotations))
+    immeasurable_line = replace(line(), measurable=False)
+    assert "Not measured on this machine<" in section(draw(immeasurable_line, annotations=annotations))
+    assert "No data in this period<" in section(draw(immeasurable_line, line(), annotations=annotations))
+    traces, _ = plotted_metrics(draw(immeasurable_line, line(), line(1), annotations=annotations))
     assert [trace["name"] for trace in traces] == [
         "p50 (not measured on this machine)",
         "p50 (no data)",
@@ -184,4 +186,4 @@ def test_names_are_text_and_never_markup() -> None:
     assert "alert(1)</script>" not in page
     assert f"<h1>{escape(HOSTILE)}</h1>" in page
     # plotly reads a label as markup of its own, which does not know quotation marks.
-    assert plotted(page)[0][0]["name"] == escape(HOSTILE, quote=False)
+    assert plotted_metrics(page)[0][0]["name"] == escape(HOSTILE, quote=False)

@@ -20,7 +20,7 @@ FORMATTER = (
 )
 
 
-class Unasked:
+class UnexpectedCall:
     """A CloudFormation that nobody may ask."""
 
     def __getattr__(self, name: str) -> Any:
@@ -40,7 +40,7 @@ class Unasked:
 )
 def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line: str) -> None:
     failure = deploy_failure(
-        cast("Any", Unasked()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
+        cast("Any", UnexpectedCall()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
     )
     assert isinstance(failure, CannotRunError)
     assert failure.problem.startswith("the credentials expired during cdk deploy triton-fleet-dev-a; ")
@@ -62,7 +62,7 @@ def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line:
 )
 def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(line: str) -> None:
     failure = deploy_failure(
-        cast("Any", Unasked()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
+        cast("Any", UnexpectedCall()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
     )
     assert isinstance(failure, CannotRunError)
     assert failure.problem.startswith("another deploy changed triton-fleet-dev-a at the same time; ")
@@ -89,30 +89,30 @@ def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(lin
     ],
 )
 def test_a_deploy_names_the_remedy_that_the_doctor_names(symptom: str, reason: str) -> None:
-    (known,) = (each for each in symptoms() if each.name == symptom)
+    (known_symptom,) = (item for item in symptoms() if item.name == symptom)
     (finding,) = failed_resources(cast("Any", FailedUpdate(reason)), "arn", "triton-fleet-dev-a", "see a.log")
-    assert finding.hint == f"{known.remedy}; see a.log"
+    assert finding.hint == f"{known_symptom.remedy}; see a.log"
 
 
 def test_a_remedy_names_what_the_reason_names() -> None:
-    called = "Failed for execute the inference request. Model 'tensorrt_llm' is not ready."
-    (finding,) = failed_resources(cast("Any", FailedUpdate(called)), "arn", "triton-fleet-dev-a", "see a.log")
+    text = "Failed for execute the inference request. Model 'tensorrt_llm' is not ready."
+    (finding,) = failed_resources(cast("Any", FailedUpdate(text)), "arn", "triton-fleet-dev-a", "see a.log")
     assert finding.hint.startswith("add `--load-model=tensorrt_llm` to ")
 
 
 def test_the_remedy_for_an_endpoint_in_progress_is_a_command_to_paste() -> None:
-    refused = 'Cannot update in-progress endpoint "arn:aws-cn:sagemaker:cn-north-1:1:endpoint/a-b".'
+    refused_text = 'Cannot update in-progress endpoint "arn:aws-cn:sagemaker:cn-north-1:1:endpoint/a-b".'
     (finding,) = failed_resources(
-        cast("Any", FailedUpdate(refused)), "arn", "triton-fleet-dev-a", "see a.log"
+        cast("Any", FailedUpdate(refused_text)), "arn", "triton-fleet-dev-a", "see a.log"
     )
     command = "`aws sagemaker wait endpoint-in-service --region cn-north-1 --endpoint-name a-b`"
     assert command in finding.hint
 
 
 def test_the_remedy_for_an_older_foundation_is_a_command_to_paste() -> None:
-    missing = "Unable to fetch parameters [/triton-fleet/dev/alarm-topic/critical] from parameter store"
+    missing_text = "Unable to fetch parameters [/triton-fleet/dev/alarm-topic/critical] from parameter store"
     (finding,) = failed_resources(
-        cast("Any", FailedUpdate(missing)), "arn", "triton-fleet-dev-a", "see a.log"
+        cast("Any", FailedUpdate(missing_text)), "arn", "triton-fleet-dev-a", "see a.log"
     )
     assert "deploy it first, `fleet deploy --env dev --foundation`; see a.log" in finding.hint
 
@@ -136,7 +136,7 @@ class FailedUpdate:
     def get_paginator(self, _operation: str) -> FailedUpdate:
         return self
 
-    def paginate(self, **_asked: str) -> list[dict[str, Any]]:
+    def paginate(self, **_request: str) -> list[dict[str, Any]]:
         return [{"StackEvents": self.events}]
 
 
@@ -145,7 +145,7 @@ CONFLICT = (
     "Resource of type 'AWS::S3::Bucket' with identifier 'triton-fleet-dev-1' already exists. (at /Resources/B)\n"
     "Resource of type 'AWS::ECR::Repository' with identifier 'images' already exists. (at /Resources/R)\n"
 )
-UNLISTED = (
+UNLISTED_FAILURE = (
     "Failed to create change set x: The following hook(s)/validation failed: "
     "[AWS::EarlyValidation::ResourceExistenceCheck]. To troubleshoot Early Validation errors, use the "
     "DescribeEvents API for detailed failure information."
@@ -157,13 +157,13 @@ UNLISTED = (
     [
         (CONFLICT, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
         (CONFLICT * 2, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
-        (UNLISTED, ["resources that it would create"]),
+        (UNLISTED_FAILURE, ["resources that it would create"]),
     ],
 )
 def test_names_that_exist_are_named_without_reading_events(output: str, messages: list[str]) -> None:
-    failure = deploy_failure(cast("Any", Unasked()), "s", output, "see a.log", foundation_of="dev")
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", output, "see a.log", foundation_of="dev")
     assert isinstance(failure, FindingsError)
-    assert {each.code for each in failure.findings} == {"FL614"}
+    assert {finding.code for finding in failure.findings} == {"FL614"}
     for words, finding in zip(messages, failure.findings, strict=True):
         assert finding.message.startswith(f"s cannot create: {words} exist")
         assert "`fleet deploy --env dev --foundation --import-existing`" in finding.hint
@@ -171,16 +171,16 @@ def test_names_that_exist_are_named_without_reading_events(output: str, messages
 
 def test_names_of_any_length_are_found_in_what_the_toolkit_prints() -> None:
     names = [f"triton-fleet-dev-{'1234567890' * count}" for count in range(1, 6)]
-    printed = _printed_by_toolkit(
+    text = _printed_by_toolkit(
         [
             f"Resource of type 'AWS::ECR::Repository' with identifier '{name}' already exists."
             for name in names
         ]
     )
-    assert any(f"'{name}'\n" in printed for name in names), "a line is broken before `already exists`"
-    failure = deploy_failure(cast("Any", Unasked()), "s", printed, "see a.log")
+    assert any(f"'{name}'\n" in text for name in names), "a line is broken before `already exists`"
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", text, "see a.log")
     assert isinstance(failure, FindingsError)
-    assert [each.message for each in failure.findings] == [
+    assert [finding.message for finding in failure.findings] == [
         f"s cannot create: AWS::ECR::Repository {name} exists already" for name in names
     ]
 
@@ -190,7 +190,7 @@ def test_names_of_any_length_are_found_in_what_the_toolkit_prints() -> None:
     ["Required property [PolicyDocument] not found", "The bucket 'a' you tried to delete is not empty"],
 )
 def test_another_refusal_of_a_change_set_is_quoted_and_no_event_is_read(reason: str) -> None:
-    failure = deploy_failure(cast("Any", Unasked()), "s", _printed_by_toolkit([reason]), "see a.log")
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", _printed_by_toolkit([reason]), "see a.log")
     assert isinstance(failure, CannotRunError)
     assert failure.problem.startswith(
         "CloudFormation refused the change set of s, and nothing was changed:\n"
@@ -215,10 +215,10 @@ def _printed_by_toolkit(reasons: list[str]) -> str:
 
 
 def test_a_resource_of_an_endpoint_that_exists_is_renamed_or_deleted() -> None:
-    failure = deploy_failure(cast("Any", Unasked()), "s", CONFLICT, "see a.log")
+    failure = deploy_failure(cast("Any", UnexpectedCall()), "s", CONFLICT, "see a.log")
     assert isinstance(failure, FindingsError)
     hint = "nothing was changed; rename the resource, or delete the one that exists; see a.log"
-    assert {each.hint for each in failure.findings} == {hint}
+    assert {finding.hint for finding in failure.findings} == {hint}
 
 
 WRONG = FindingsError([Finding(code="FL601", message="the model does not load")])
@@ -244,8 +244,8 @@ def test_several_failures_are_all_printed_and_a_finding_decides_the_exit_code(
     def fail() -> None:
         raise one_failure(failures)
 
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         run_to_exit(fail)
-    assert ended.value.code == code
-    said = capsys.readouterr().err
-    assert [word for word in words if word not in said] == []
+    assert exit_info.value.code == code
+    errors = capsys.readouterr().err
+    assert [word for word in words if word not in errors] == []

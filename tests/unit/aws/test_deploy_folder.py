@@ -9,15 +9,15 @@ from triton_fleet.aws.deploy.deploy_folder import DeployFolder
 
 
 def token(root: Path) -> str:
-    with DeployFolder(root, "dev").lock() as found:
-        return found
+    with DeployFolder(root, "dev").lock() as result:
+        return result
 
 
 def test_each_deploy_of_a_clone_has_its_token_and_a_copy_of_the_clone_has_another(tmp_path: Path) -> None:
-    first, other = tmp_path / "first", tmp_path / "other"
+    first, other_folder = tmp_path / "first", tmp_path / "other"
     first.mkdir()
     mine = token(first)
     assert token(first) == mine
-    shutil.copytree(first, other)
-    assert token(other) != mine
+    shutil.copytree(first, other_folder)
+    assert token(other_folder) != mine
     assert token(first) == mine

@@ -1,4 +1,4 @@
-"""What was seen, held against symptoms and rules: which cause is told, in which words, and what comes first."""
+"""Reports held against symptoms and rules: which cause is told, in which words, and what comes first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PING = (
     " CloudWatch logs for this endpoint."
 )
 HEAD = "E1121 00:22:09.420256 7763 model_lifecycle.cc:642]"
-RAISED = (
+EXCEPTION_LOG = (
     f"{HEAD} \"failed to load '/opt/ml/model/::pre' version 1: Internal: ValueError: no such thing"
     r"\n\nAt:\n  /opt/ml/model/pre/1/model.py(19): initialize\n"
 )
@@ -30,11 +30,11 @@ BANNER = [
 ]
 
 
-UNEXPLAINED = "Request to service failed. If failure persists after retry, contact customer support."
+UNEXPLAINED_FAILURE = "Request to service failed. If failure persists after retry, contact customer support."
 CAPACITY = "Unable to provision requested ML compute capacity"
 REFUSALS = [
     # aws-samples/aws-genai-llm-chatbot 30, philschmid/cdk-samples 6
-    ("FL660", UNEXPLAINED, "deploy again"),
+    ("FL660", UNEXPLAINED_FAILURE, "deploy again"),
     # aws/deep-learning-containers 6673, DIAGNijmegen/rse-grand-challenge 2631
     ("FL643", f"{CAPACITY} due to InsufficientInstanceCapacity error.", "deploy again later"),
     (
@@ -75,8 +75,8 @@ REFUSALS = [
 
 def of_log(*lines: str) -> list[Passage]:
     return [
-        Passage(origin=Where.LOG, of="the log", text=text, next_text=following)
-        for text, following in symptom_texts(lines)
+        Passage(origin=Where.LOG, of="the log", text=text, next_text=following_text)
+        for text, following_text in symptom_texts(lines)
     ]
 
 
@@ -84,104 +84,106 @@ def of_reason(text: str) -> Passage:
     return Passage(origin=Where.REASON, of="the endpoint's FailureReason", text=text)
 
 
-def codes(found: list[Finding]) -> list[str]:
-    return [each.code for each in found]
+def codes(findings: list[Finding]) -> list[str]:
+    return [finding.code for finding in findings]
 
 
 @pytest.fixture
-def loaded(folder: FleetFolder) -> LoadedSpec:
+def loaded_spec(folder: FleetFolder) -> LoadedSpec:
     return open_project(folder.root, "dev").load("sentences")
 
 
 @pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)
 def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was_read(
-    symptom: Symptom, loaded: LoadedSpec
+    symptom: Symptom, loaded_spec: LoadedSpec
 ) -> None:
-    where = Where.LOG if Where.LOG in symptom.where else min(symptom.where)
-    (first, *_) = causes([Passage(origin=where, of="the text", text=symptom.example)], [], loaded)
-    best = lowest(symptom, where)
+    log = Where.LOG if Where.LOG in symptom.where else min(symptom.where)
+    (first, *_) = causes([Passage(origin=log, of="the text", text=symptom.example)], [], loaded_spec)
+    best = lowest(symptom, log)
     assert first.code == best.codes[0]
     assert "the text: " in first.message
     assert first.hint.startswith(best.remedy.partition("{")[0])
 
 
-def lowest(symptom: Symptom, where: Where) -> Symptom:
-    """What explains most of the symptom's example: itself, or one of a lower rank."""
-    found = [each for each in symptoms() if where in each.where and each.pattern.search(symptom.example)]
-    return min(found, key=lambda each: each.rank)
+def lowest(symptom: Symptom, location: Where) -> Symptom:
+    """The symptom that explains most of this one's example: itself, or one of a lower rank."""
+    actual_symptoms = [
+        item for item in symptoms() if location in item.where and item.pattern.search(symptom.example)
+    ]
+    return min(actual_symptoms, key=lambda item: item.rank)
 
 
-def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loaded: LoadedSpec) -> None:
-    (found,) = causes(of_log("starting", *BANNER), [], loaded)
+def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loaded_spec: LoadedSpec) -> None:
+    (finding,) = causes(of_log("starting", *BANNER), [], loaded_spec)
     rule = rules()["FL204"]
-    summary, why, evidence = found.message.split("\n")
-    assert found.code == "FL204"
+    summary, text, evidence = finding.message.split("\n")
+    assert finding.code == "FL204"
     assert summary == f"probably violated: {rule.summary}"
-    assert why == " ".join(rule.why.split())
+    assert text == " ".join(rule.why.split())
     assert "version 470.256.02 was detected" in evidence
-    assert (found.file and found.file.name, found.line) == ("sentences.yaml", 3)
-    assert found.hint.endswith(RULE_HOLDS)
+    assert (finding.file and finding.file.name, finding.line) == ("sentences.yaml", 3)
+    assert finding.hint.endswith(RULE_HOLDS)
 
 
 def test_without_a_spec_a_cause_has_no_place_and_nothing_is_said_of_a_check() -> None:
-    (found,) = causes(of_log(*BANNER), None, None)
-    assert (found.file, RULE_HOLDS in found.hint) == (None, False)
+    (finding,) = causes(of_log(*BANNER), None, None)
+    assert (finding.file, RULE_HOLDS in finding.hint) == (None, False)
 
 
 def test_a_finding_of_the_check_that_fits_comes_first_with_its_own_place_and_hint() -> None:
-    missing = of_log(f"{HEAD} ModuleNotFoundError: No module named 'PIL'")
-    checked = [Finding(code="FL204", message="no AMI fits", file=Path("spec.yaml"), line=7, hint="do this")]
-    first, second = causes([*missing, *of_log(*BANNER)], checked, None)
+    missing_passages = of_log(f"{HEAD} ModuleNotFoundError: No module named 'PIL'")
+    findings = [Finding(code="FL204", message="no AMI fits", file=Path("spec.yaml"), line=7, hint="do this")]
+    first, second = causes([*missing_passages, *of_log(*BANNER)], findings, None)
     assert (first.code, first.line, first.hint) == ("FL204", 7, "do this")
     assert first.message.startswith("no AMI fits\nthe log: ")
     assert second.code == "FL649"
 
 
 def test_a_finding_of_another_code_of_the_symptom_fits_as_well() -> None:
-    checked = [Finding(code="FL223", message="two generations", severity=Severity.ERROR)]
-    (found,) = causes([of_reason("CannotStartContainerError. Please ensure")], checked, None)
-    assert found.code == "FL223"
+    findings = [Finding(code="FL223", message="two generations", severity=Severity.ERROR)]
+    (finding,) = causes([of_reason("CannotStartContainerError. Please ensure")], findings, None)
+    assert finding.code == "FL223"
 
 
 def test_a_warning_of_the_check_that_fits_is_told_as_the_cause_and_is_no_reason_to_come_first() -> None:
-    checked = [Finding(code="FL225", message="an old GPU", severity=Severity.WARNING)]
+    findings = [Finding(code="FL225", message="an old GPU", severity=Severity.WARNING)]
     old = of_log("no kernel image is available for execution on the device")
-    found = causes([*of_log(*BANNER), *old], checked, None)
-    assert codes(found) == ["FL204", "FL225"]
-    assert found[1].severity is Severity.ERROR
+    actual_findings = causes([*of_log(*BANNER), *old], findings, None)
+    assert codes(actual_findings) == ["FL204", "FL225"]
+    assert actual_findings[1].severity is Severity.ERROR
 
 
 def test_what_only_follows_is_told_where_there_is_nothing_else() -> None:
     assert codes(causes([of_reason(PING)], [], None)) == ["FL647"]
-    assert codes(causes([of_reason(PING), *of_log(RAISED)], [], None)) == ["FL657"]
+    assert codes(causes([of_reason(PING), *of_log(EXCEPTION_LOG)], [], None)) == ["FL657"]
 
 
 def test_what_names_the_cause_comes_before_what_names_its_kind() -> None:
-    log = of_log(RAISED, "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
+    log = of_log(EXCEPTION_LOG, "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
     assert codes(causes(log, [], None)) == ["FL251", "FL657"]
 
 
 def test_a_line_is_told_once_by_what_explains_most_of_it() -> None:
     line = f"{HEAD} failed to load 'a' version 1: Internal: ModuleNotFoundError: No module named 'PIL'"
-    (found,) = causes(of_log(line, line, "done"), [], None)
-    assert found.message.startswith("A Python model imports PIL, which its environment does not have\n")
+    (finding,) = causes(of_log(line, line, "done"), [], None)
+    assert finding.message.startswith("A Python model imports PIL, which its environment does not have\n")
 
 
 def test_two_models_that_fail_are_two_causes_and_the_same_in_a_table_is_none_more() -> None:
     log = of_log(
-        RAISED,
+        EXCEPTION_LOG,
         f"{HEAD} failed to load 'post' version 1: Not found: unable to load shared library",
         "| post  | 1       | UNAVAILABLE: Not found: unable to load shared library |",
     )
-    found = causes(log, [], None)
-    assert codes(found) == ["FL657", "FL658"]
-    assert "Python model pre raised" in found[0].message
-    assert "model.py(19): initialize" in found[0].message
+    findings = causes(log, [], None)
+    assert codes(findings) == ["FL657", "FL658"]
+    assert "Python model pre raised" in findings[0].message
+    assert "model.py(19): initialize" in findings[0].message
 
 
 def test_the_containers_words_are_known_in_an_event_and_those_of_aws_are_not_in_a_log() -> None:
-    quoted = "Target a.tar.gz cannot be loaded: ModuleNotFoundError: No module named 'PIL'"
-    event = Passage(origin=Where.EVENT, of="the event of Custom::EndpointCheck", text=quoted)
+    text = "Target a.tar.gz cannot be loaded: ModuleNotFoundError: No module named 'PIL'"
+    event = Passage(origin=Where.EVENT, of="the event of Custom::EndpointCheck", text=text)
     assert codes(causes([event], [], None)) == ["FL649"]
     assert causes(of_log(PING, "CannotStartContainerError"), [], None) == []
 
@@ -201,9 +203,9 @@ def test_a_refusal_of_aws_is_told_in_an_event_and_in_a_failure_reason(
 
 
 def test_a_failure_for_which_sagemaker_gives_no_reason_is_told_where_the_log_has_none() -> None:
-    reason = of_reason(UNEXPLAINED)
+    reason = of_reason(UNEXPLAINED_FAILURE)
     assert codes(causes([reason, *of_log("starting")], [], None)) == ["FL660"]
-    assert codes(causes([reason, *of_log(RAISED)], [], None)) == ["FL657"]
+    assert codes(causes([reason, *of_log(EXCEPTION_LOG)], [], None)) == ["FL657"]
 
 
 def test_no_more_causes_are_told_than_anybody_reads() -> None:
@@ -213,7 +215,7 @@ def test_no_more_causes_are_told_than_anybody_reads() -> None:
 
 def test_a_hostile_line_is_cut_and_its_braces_and_secrets_do_nothing() -> None:
     hostile = "failed to load '{0.__class__}' version 1: HF_TOKEN=hf_" + "x" * 5000
-    (found,) = causes(of_log(hostile), [], None)
-    assert found.message.startswith("Triton does not load model {0.__class__}\n")
-    assert "hf_" not in found.message
-    assert len(found.message) < 2 * LONGEST
+    (finding,) = causes(of_log(hostile), [], None)
+    assert finding.message.startswith("Triton does not load model {0.__class__}\n")
+    assert "hf_" not in finding.message
+    assert len(finding.message) < 2 * LONGEST

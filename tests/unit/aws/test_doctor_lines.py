@@ -43,7 +43,7 @@ def test_a_row_that_triton_folds_is_one_text() -> None:
         "| other | 2       | READY                        |",
         "+-------+---------+------------------------------+",
     ]
-    rows = [each for each in unfold_tables(table) if each.startswith("| ")]
+    rows = [text for text in unfold_tables(table) if text.startswith("| ")]
     assert rows == [
         "| Model | Version | Status |",
         "| gpt2 | 1 | UNAVAILABLE: Internal: Unable to initialize shared memory key '/gpt2_0' |",
@@ -68,7 +68,7 @@ def test_endless_logs_are_cut_to_their_end_and_endless_lines_to_their_beginning(
 
 
 @pytest.mark.parametrize(
-    ("line", "shown"),
+    ("line", "output"),
     [
         ("key AKIAIOSFODNN7EXAMPLE of somebody", "key [a secret] of somebody"),
         ("HF_TOKEN=abc123 BATCH=8", "HF_TOKEN=[a secret] BATCH=8"),
@@ -77,5 +77,5 @@ def test_endless_logs_are_cut_to_their_end_and_endless_lines_to_their_beginning(
         ("expecting library version 8.6.1.2", "expecting library version 8.6.1.2"),
     ],
 )
-def test_what_looks_like_a_secret_is_not_shown(line: str, shown: str) -> None:
-    assert bare(line) == shown
+def test_what_looks_like_a_secret_is_not_shown(line: str, output: str) -> None:
+    assert bare(line) == output

@@ -112,8 +112,10 @@ NO_S3 = [
 ]
 
 
-def codes_of(words: str, where: Where = Where.LOG) -> set[str]:
-    return {each.code for each in causes([Passage(origin=where, of="the text", text=words)], None, None)}
+def codes_of(words: str, location: Where = Where.LOG) -> set[str]:
+    return {
+        finding.code for finding in causes([Passage(origin=location, of="the text", text=words)], None, None)
+    }
 
 
 @pytest.mark.parametrize(("code", "words", "message"), CONTAINER_TEXTS)
@@ -121,8 +123,8 @@ def test_what_a_container_logged_in_a_public_report_is_explained(code: str, word
     log = [
         Passage(origin=Where.LOG, of="the log", text=text) for text, _ in symptom_texts(["starting", words])
     ]
-    (found,) = causes(log, None, None)
-    assert (found.code, message in found.message.partition("\n")[0]) == (code, True)
+    (finding,) = causes(log, None, None)
+    assert (finding.code, message in finding.message.partition("\n")[0]) == (code, True)
 
 
 @pytest.mark.parametrize("words", NEIGHBOURS)
@@ -137,9 +139,9 @@ def test_a_vpc_from_which_s3_cannot_be_reached_is_told_at_the_network_of_the_spe
 ) -> None:
     folder.spec("network: {subnets: [subnet-0123456789abcdef0], security_groups: [sg-0123456789abcdef0]}\n")
     spec = open_project(folder.root, "dev").load("sentences")
-    (found,) = causes([Passage(origin=Where.REASON, of="the reason", text=words)], [], spec)
-    assert (found.code, "gateway endpoint" in found.hint) == ("FL671", True)
-    assert found.line == spec.source.mark(("network",)).line
+    (finding,) = causes([Passage(origin=Where.REASON, of="the reason", text=words)], [], spec)
+    assert (finding.code, "gateway endpoint" in finding.hint) == ("FL671", True)
+    assert finding.line == spec.source.mark(("network",)).line
 
 
 def test_an_archive_that_is_not_downloaded_for_another_reason_is_not_about_the_vpc() -> None:

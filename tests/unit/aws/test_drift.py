@@ -10,12 +10,12 @@ from triton_fleet.aws.drift.declaration import UNKNOWN, AnyCase
 from triton_fleet.aws.drift.difference import ABSENT, DELETION, Whole, differences
 
 
-def said(declared: Any, actual: Any) -> list[str]:
-    return [str(each) for each in differences(declared, actual)]
+def drift_lines(declared_values: Any, actual: Any) -> list[str]:
+    return [str(difference) for difference in differences(declared_values, actual)]
 
 
 @pytest.mark.parametrize(
-    ("declared", "actual"),
+    ("declared_values", "actual"),
     [
         ({"Threshold": 1}, {"Threshold": 1.0}),
         ({"Period": "60"}, {"Period": 60}),
@@ -35,12 +35,14 @@ def said(declared: Any, actual: Any) -> list[str]:
     ],
     ids=str,
 )
-def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(declared: Any, actual: Any) -> None:
-    assert said(declared, actual) == []
+def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(
+    declared_values: Any, actual: Any
+) -> None:
+    assert drift_lines(declared_values, actual) == []
 
 
 @pytest.mark.parametrize(
-    ("declared", "actual", "words"),
+    ("declared_values", "actual", "words"),
     [
         ({"MaxCapacity": 4}, {"MaxCapacity": 20}, ["max instances 4 → 20"]),
         ({"ActionsEnabled": True}, {"ActionsEnabled": False}, ["actions on → off"]),
@@ -60,10 +62,10 @@ def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(declared: 
     ids=str,
 )
 def test_each_difference_is_named_by_its_property_with_both_values(
-    declared: Any, actual: Any, words: list[str] | None
+    declared_values: Any, actual: Any, words: list[str] | None
 ) -> None:
-    found = said(declared, actual)
-    assert found == (['Statement B none → {"Sid": "B"}'] if words is None else words)
+    lines = drift_lines(declared_values, actual)
+    assert lines == (['Statement B none → {"Sid": "B"}'] if words is None else words)
 
 
 def test_what_was_deleted_is_named_so() -> None:

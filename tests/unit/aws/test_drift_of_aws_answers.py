@@ -1,4 +1,4 @@
-"""What AWS answers in another form than the template has it, and what is written back to AWS."""
+"""Answers of AWS in another form than the template's, and what is written back to AWS."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ class Account:
     stack: ExitStack
     stubs: dict[str, Stubber] = field(default_factory=dict)
 
-    def answers(self, service: Any, operation: str, answer: dict[str, Any], **asked: Any) -> None:
+    def answers(self, service: Any, operation: str, answer: dict[str, Any], **request: Any) -> None:
         if service not in self.stubs:
             self.stubs[service] = self.stack.enter_context(Stubber(self.access.client(service)))
-        self.stubs[service].add_response(operation, answer, asked or None)
+        self.stubs[service].add_response(operation, answer, request or None)
 
-    def declared(self) -> DeclaredStack:
+    def declared_stack(self) -> DeclaredStack:
         summaries = [
             {
                 "LogicalResourceId": id,
@@ -125,7 +125,7 @@ class Account:
         self.answers("cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries})
         return declared_stack(self.access, STACK)
 
-    def ended(self) -> None:
+    def end_stack(self) -> None:
         for stub in self.stubs.values():
             stub.assert_no_pending_responses()
 
@@ -138,19 +138,19 @@ def account() -> Iterator[Account]:
 
 
 def words(comparisons: Iterator[Comparison]) -> list[str]:
-    return [str(each) for comparison in comparisons for each in comparison.differences]
+    return [str(difference) for comparison in comparisons for difference in comparison.differences]
 
 
 def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Account) -> None:
-    stack = account.declared()
-    made = {"CreationTime": "2026-11-23"}
-    model = {"ModelName": "Model-AB", "ModelArn": IDS["Model"], **made}
+    stack = account.declared_stack()
+    answer = {"CreationTime": "2026-11-23"}
+    model = {"ModelName": "Model-AB", "ModelArn": IDS["Model"], **answer}
     variant = {"VariantName": "AllTraffic", "ModelName": "Model-AB"}
     config = {
         "EndpointConfigName": "Config-CD",
         "EndpointConfigArn": IDS["Config"],
         "ProductionVariants": [variant],
-        **made,
+        **answer,
     }
     account.answers("sagemaker", "describe_model", model)
     account.answers("sagemaker", "describe_endpoint_config", config)
@@ -164,39 +164,39 @@ def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Acc
             "EndpointConfigName": "Config-CD",
             "EndpointStatus": "InService",
             "LastModifiedTime": "2026-11-23",
-            **made,
+            **answer,
         },
         EndpointName="Search",
     )
     assert words(endpoints(account.access, stack)) == []
     assert variants(stack) == ["endpoint/Search/variant/AllTraffic"]
-    account.ended()
+    account.end_stack()
 
 
 def test_an_alarm_is_reverted_without_a_change_of_what_is_as_declared(account: Account) -> None:
-    stack = account.declared()
+    stack = account.declared_stack()
     account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [ALARM]})
     assert words(alarms(account.access, stack)) == []
     account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "Threshold": 50.0}]})
-    (found,) = alarms(account.access, stack)
-    assert list(map(str, found.differences)) == ["threshold 1 → 50.0"]
+    (result,) = alarms(account.access, stack)
+    assert list(map(str, result.differences)) == ["threshold 1 → 50.0"]
     account.answers("cloudwatch", "put_metric_alarm", {}, **{**ALARM, "Threshold": 1})
-    assert found.restore is not None
-    found.restore()
-    account.ended()
+    assert result.restore is not None
+    result.restore()
+    account.end_stack()
 
 
 def test_an_alarm_of_another_topic_than_the_stacks_parameter_has_drifted(account: Account) -> None:
-    stack = account.declared()
+    stack = account.declared_stack()
     account.answers(
         "cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "AlarmActions": ["arn:other"]}]}
     )
-    (said,) = words(alarms(account.access, stack))
-    assert "arn:aws:sns:us-east-1:123456789012:topic" in said
+    (word,) = words(alarms(account.access, stack))
+    assert "arn:aws:sns:us-east-1:123456789012:topic" in word
 
 
 @pytest.mark.parametrize(
-    ("live", "said", "called"),
+    ("live", "message", "call"),
     [
         (
             None,
@@ -213,28 +213,28 @@ def test_an_alarm_of_another_topic_than_the_stacks_parameter_has_drifted(account
     ids=["deleted", "without its key", "with its key"],
 )
 def test_a_log_group_has_its_key_again(
-    account: Account, live: dict[str, Any] | None, said: str, called: tuple[str, dict[str, Any]] | None
+    account: Account, live: dict[str, Any] | None, message: str, call: tuple[str, dict[str, Any]] | None
 ) -> None:
     groups = [] if live is None else [{"logGroupName": "/logs", **live}]
-    stack = account.declared()
+    stack = account.declared_stack()
     account.answers("logs", "describe_log_groups", {"logGroups": groups})
-    (found,) = log_groups(account.access, stack)
-    assert list(map(str, found.differences)) == [said]
-    if called is not None:
-        account.answers("logs", called[0], {}, **called[1])
+    (result,) = log_groups(account.access, stack)
+    assert list(map(str, result.differences)) == [message]
+    if call is not None:
+        account.answers("logs", call[0], {}, **call[1])
     account.answers("logs", "put_retention_policy", {}, logGroupName="/logs", retentionInDays=30)
-    assert found.restore is not None
-    found.restore()
-    account.ended()
+    assert result.restore is not None
+    result.restore()
+    account.end_stack()
 
 
 @pytest.mark.parametrize(
-    ("live", "written"),
+    ("live", "written_value"),
     [((10, 20), (10, 20)), ((10, 30), (2, 8)), ((1, 8), (2, 8))],
     ids=["set by the schedule", "widened during the schedule", "widened"],
 )
 def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
-    account: Account, live: tuple[int, int], written: tuple[int, int]
+    account: Account, live: tuple[int, int], written_value: tuple[int, int]
 ) -> None:
     night = {
         "ScheduledActionName": "day",
@@ -249,25 +249,31 @@ def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
     )
     stack = DeclaredStack(name="search", resources=(resource,))
     service = "application-autoscaling"
-    suspended = {"DynamicScalingInSuspended": True}
-    found = {**TARGET_ID, **capacity(*live), "SuspendedState": suspended, "RoleARN": "arn", "CreationTime": 0}
-    account.answers(service, "describe_scalable_targets", {"ScalableTargets": [found]})
+    suspension = {"DynamicScalingInSuspended": True}
+    result = {
+        **TARGET_ID,
+        **capacity(*live),
+        "SuspendedState": suspension,
+        "RoleARN": "arn",
+        "CreationTime": 0,
+    }
+    account.answers(service, "describe_scalable_targets", {"ScalableTargets": [result]})
     account.answers(service, "describe_scaling_policies", {"ScalingPolicies": []})
     account.answers(service, "describe_scheduled_actions", {"ScheduledActions": []})
-    (compared,) = scaling(account.access, stack, [])
+    (comparison,) = scaling(account.access, stack, [])
     account.answers(
         service,
         "register_scalable_target",
         {},
         **TARGET_ID,
-        **capacity(*written),
+        **capacity(*written_value),
         SuspendedState=ACTIVE_STATE,
     )
     account.answers(service, "put_scheduled_action", {}, **TARGET_ID, **night)
-    assert compared.restore is not None
-    compared.restore()
-    account.ended()
+    assert comparison.restore is not None
+    comparison.restore()
+    account.end_stack()
 
 
-def capacity(least: int, most: int) -> dict[str, int]:
-    return {"MinCapacity": least, "MaxCapacity": most}
+def capacity(minimum: int, maximum: int) -> dict[str, int]:
+    return {"MinCapacity": minimum, "MaxCapacity": maximum}

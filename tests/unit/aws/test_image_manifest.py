@@ -15,29 +15,29 @@ from triton_fleet.awsapi.images.manifest import Blob, Index, Manifest, parse_man
 from triton_fleet.repository.stream import UnreadableError
 
 BLOB = {"digest": digest_of(b""), "size": 1}
-ANYTHING = st.recursive(
+JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.just(digest_of(b"")),
     lambda inner: (
         st.lists(inner) | st.dictionaries(st.sampled_from(["digest", "size", "platform", "os"]), inner)
     ),
 )
-ANY_DOCUMENT = st.dictionaries(st.sampled_from(["config", "layers", "manifests", "mediaType"]), ANYTHING)
+ANY_DOCUMENT = st.dictionaries(st.sampled_from(["config", "layers", "manifests", "mediaType"]), JSON_VALUES)
 
 
-def parsed(manifest: Mapping[str, Any]) -> Manifest | Index:
+def parse_manifest_of(manifest: Mapping[str, Any]) -> Manifest | Index:
     text = json.dumps(manifest)
     return parse_manifest(text, digest_of(text.encode()))
 
 
 def test_a_manifest_names_the_configuration_and_the_layers() -> None:
-    manifest = parsed({"mediaType": OCI, "config": BLOB, "layers": [BLOB, BLOB]})
+    manifest = parse_manifest_of({"mediaType": OCI, "config": BLOB, "layers": [BLOB, BLOB]})
     assert isinstance(manifest, Manifest)
     blob = Blob(digest_of(b""), 1)
     assert (manifest.media_type, manifest.config, manifest.layers) == (OCI, blob, (blob, blob))
 
 
 def test_an_oci_manifest_may_leave_its_type_out() -> None:
-    manifest = parsed({"config": BLOB, "layers": []})
+    manifest = parse_manifest_of({"config": BLOB, "layers": []})
     assert isinstance(manifest, Manifest)
     assert manifest.media_type == OCI
 
@@ -47,7 +47,7 @@ def test_of_two_images_of_one_platform_the_first_counts() -> None:
         {"digest": digest_of(name), "platform": {"os": "linux", "architecture": "amd64"}}
         for name in (b"1", b"2")
     ]
-    index = parsed({"mediaType": INDEX, "manifests": entries})
+    index = parse_manifest_of({"mediaType": INDEX, "manifests": entries})
     assert isinstance(index, Index)
     assert index.ours == digest_of(b"1")
 
@@ -55,7 +55,7 @@ def test_of_two_images_of_one_platform_the_first_counts() -> None:
 @given(ANY_DOCUMENT)
 def test_any_document_is_a_manifest_or_refused(document: Mapping[str, Any]) -> None:
     try:
-        assert isinstance(parsed(document), Manifest | Index)
+        assert isinstance(parse_manifest_of(document), Manifest | Index)
     except UnreadableError as error:
         assert str(error)
 

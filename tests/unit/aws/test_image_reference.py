@@ -71,4 +71,4 @@ def test_any_text_is_an_image_or_a_finding(text: str) -> None:
     try:
         image_reference(f"{REGISTRY}/{text}")
     except FindingsError as error:
-        assert [each.code for each in error.findings] == ["FL636"]
+        assert [finding.code for finding in error.findings] == ["FL636"]

@@ -30,16 +30,16 @@ start_with_guard(["touch", sys.argv[1]])
 
 
 def test_a_command_does_not_begin_if_its_starter_is_killed_before_the_guard_watches(tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
+    initial_folder = tmp_path / "begun"
     starter = subprocess.run(
-        [sys.executable, "-c", KILLED_BEFORE_THE_GUARD, str(begun)], capture_output=True, text=True
+        [sys.executable, "-c", KILLED_BEFORE_THE_GUARD, str(initial_folder)], capture_output=True, text=True
     )
     assert starter.returncode == -signal.SIGKILL, starter.stderr
-    _, left = psutil.wait_procs(
-        [each for each in psutil.process_iter() if each.pid == int(starter.stdout)], timeout=30
+    _, survivors = psutil.wait_procs(
+        [item for item in psutil.process_iter() if item.pid == int(starter.stdout)], timeout=30
     )
-    assert left == []
-    assert not begun.exists()
+    assert survivors == []
+    assert not initial_folder.exists()
 
 
 def test_a_command_has_no_input_and_its_own_exit_status() -> None:

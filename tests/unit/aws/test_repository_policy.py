@@ -1,4 +1,4 @@
-"""What the policy of another account's repository lets the roles of an account do."""
+"""Permissions that the policy of another account's repository gives the roles of an account."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def test_what_is_no_policy_lets_nobody(text: str) -> None:
 
 def test_a_policy_that_may_not_be_read_leaves_it_open() -> None:
     ecr: Any = boto3.Session("nobody", "nothing", region_name="us-east-1").client("ecr")
-    asked = {"registryId": OWNER, "repositoryName": "team/triton"}
+    request = {"registryId": OWNER, "repositoryName": "team/triton"}
     with Stubber(ecr) as stubber:
-        stubber.add_client_error("get_repository_policy", "AccessDeniedException", expected_params=asked)
-        stubber.add_response("get_repository_policy", {"policyText": policy()}, asked)
-        stubber.add_response("get_repository_policy", {"policyText": policy(Effect="Deny")}, asked)
-        stubber.add_response("get_repository_policy", {"policyText": policy(**CONDITION)}, asked)
-        found = [role_pull(ecr, IMAGE, ACCOUNT) for _ in range(4)]
-    assert found == [RolePull.UNKNOWN, RolePull.YES, RolePull.NO, RolePull.CONDITIONAL]
+        stubber.add_client_error("get_repository_policy", "AccessDeniedException", expected_params=request)
+        stubber.add_response("get_repository_policy", {"policyText": policy()}, request)
+        stubber.add_response("get_repository_policy", {"policyText": policy(Effect="Deny")}, request)
+        stubber.add_response("get_repository_policy", {"policyText": policy(**CONDITION)}, request)
+        pulls = [role_pull(ecr, IMAGE, ACCOUNT) for _ in range(4)]
+    assert pulls == [RolePull.UNKNOWN, RolePull.YES, RolePull.NO, RolePull.CONDITIONAL]

@@ -13,7 +13,7 @@ from triton_fleet.rules.codes import other_codes, themes
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.endpoint import EndpointSpec
 
-EACH = pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)
+EACH_SYMPTOM = pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)
 KEYS = {"where", "pattern", "codes", "cause", "remedy", "key", "rank", "source", "date", "example"}
 
 
@@ -21,21 +21,23 @@ def names(template: str) -> set[str]:
     return set(re.findall(r"\{(\w+)\}", template))
 
 
-@EACH
+@EACH_SYMPTOM
 def test_a_symptom_is_found_in_its_own_example_and_of_its_rank_no_other_is(symptom: Symptom) -> None:
-    found = [each for each in symptoms() if each.pattern.search(symptom.example)]
-    assert symptom in found
-    assert [each.name for each in found if each.rank == symptom.rank] == [symptom.name]
+    actual_symptoms = [item for item in symptoms() if item.pattern.search(symptom.example)]
+    assert symptom in actual_symptoms
+    assert [
+        actual_symptom.name for actual_symptom in actual_symptoms if actual_symptom.rank == symptom.rank
+    ] == [symptom.name]
 
 
-@EACH
+@EACH_SYMPTOM
 def test_every_code_exists_and_what_no_rule_says_is_said_in_a_sentence(symptom: Symptom) -> None:
     assert set(symptom.codes) <= {*rules(), *other_codes()}
     assert bool(symptom.cause) is (symptom.codes[0] not in rules())
     assert symptom.remedy
 
 
-@EACH
+@EACH_SYMPTOM
 def test_what_is_said_has_no_other_groups_than_the_pattern(symptom: Symptom) -> None:
     groups = set(symptom.pattern.groupindex)
     assert names(symptom.cause) <= groups
@@ -43,13 +45,13 @@ def test_what_is_said_has_no_other_groups_than_the_pattern(symptom: Symptom) -> 
         assert symptom.remedy.format_map(dict.fromkeys(groups, "x"))
 
 
-@EACH
+@EACH_SYMPTOM
 def test_it_is_about_a_key_that_a_spec_has(symptom: Symptom) -> None:
     assert not symptom.key or symptom.key[0] in EndpointSpec.model_fields
     assert 1 <= symptom.rank <= AFTERMATH
 
 
-@EACH
+@EACH_SYMPTOM
 def test_it_says_who_has_seen_it_and_when(symptom: Symptom) -> None:
     assert len(symptom.source) > 10
     assert date.fromisoformat(symptom.date) <= date.fromisoformat(str(data_file("symptoms.yaml")["date"]))
@@ -60,18 +62,18 @@ def test_the_data_has_no_other_keys() -> None:
 
 
 def test_the_containers_words_are_looked_for_wherever_they_are_quoted() -> None:
-    by_name = {each.name: each for each in symptoms()}
+    by_name = {symptom.name: symptom for symptom in symptoms()}
     assert by_name["module_missing"].where == {Where.EVENT, Where.REASON, Where.LOG}
     assert by_name["python_call_raised"].where == {Where.CALL}
     assert by_name["no_capacity"].where == {Where.EVENT, Where.REASON}
 
 
 def test_every_code_of_the_doctor_is_the_code_of_a_symptom_or_of_what_it_observes() -> None:
-    used = {code for symptom in symptoms() for code in symptom.codes}
-    (doctor,) = (each for each in themes() if each.name == "doctor")
-    assert {code for code in other_codes() if code in doctor.codes} - used == {"FL640", "FL641"}
+    codes = {code for symptom in symptoms() for code in symptom.codes}
+    (doctor,) = (theme for theme in themes() if theme.name == "doctor")
+    assert {code for code in other_codes() if code in doctor.codes} - codes == {"FL640", "FL641"}
 
 
-@EACH
+@EACH_SYMPTOM
 def test_no_pattern_takes_forever_over_a_hostile_line_as_it_repeats_no_group(symptom: Symptom) -> None:
     assert re.search(r"\)(?:[*+]|\{)", symptom.pattern.pattern) is None

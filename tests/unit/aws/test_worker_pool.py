@@ -12,77 +12,77 @@ from triton_fleet.findings import CannotRunError, Finding, FindingsError
 NAMES = ["a", "b", "c", "d"]
 
 
-def refused(_question: str) -> bool:
+def refuse(_question: str) -> bool:
     raise AssertionError
 
 
 def test_as_many_run_at_one_time_as_there_are_threads() -> None:
-    together = threading.Barrier(2)
-    done = list[str]()
+    barrier = threading.Barrier(2)
+    result = list[str]()
 
     def work(name: str) -> None:
-        together.wait(30)
-        done.append(name)
+        barrier.wait(30)
+        result.append(name)
 
-    WorkerPool(2, refused, fail_fast=False).run(Admission(NAMES, Headroom()), work)
-    assert sorted(done) == NAMES
+    WorkerPool(2, refuse, fail_fast=False).run(Admission(NAMES, Headroom()), work)
+    assert sorted(result) == NAMES
 
 
-def failing(name: str) -> None:
-    done.append(name)
+def fail_work(name: str) -> None:
+    done_work.append(name)
     if name == "a":
         raise FindingsError([Finding(code="FL601", message="a failed")])
     if name == "b":
         raise CannotRunError("b could not run")
 
 
-done: list[str] = []
+done_work: list[str] = []
 
 
-@pytest.mark.parametrize(("fail_fast", "worked"), [(False, NAMES), (True, ["a"])])
-def test_a_failure_stops_nothing_unless_it_shall(fail_fast: bool, worked: list[str]) -> None:
-    done.clear()
-    pool = WorkerPool(1, refused, fail_fast=fail_fast)
-    pool.run(Admission(NAMES, Headroom()), failing)
-    assert done == worked
+@pytest.mark.parametrize(("fail_fast", "worked_lines"), [(False, NAMES), (True, ["a"])])
+def test_a_failure_stops_nothing_unless_it_shall(fail_fast: bool, worked_lines: list[str]) -> None:
+    done_work.clear()
+    pool = WorkerPool(1, refuse, fail_fast=fail_fast)
+    pool.run(Admission(NAMES, Headroom()), fail_work)
+    assert done_work == worked_lines
     assert len(pool.failures) == (1 if fail_fast else 2)
-    pool.run(Admission(["e"], Headroom()), failing)
-    assert done == [*worked, *([] if fail_fast else ["e"])]
+    pool.run(Admission(["e"], Headroom()), fail_work)
+    assert done_work == [*worked_lines, *([] if fail_fast else ["e"])]
 
 
 def test_a_question_of_a_thread_is_asked_in_the_main_thread() -> None:
-    asked = list[tuple[str, bool]]()
+    request = list[tuple[str, bool]]()
 
     def consent(question: str) -> bool:
-        asked.append((question, threading.current_thread() is threading.main_thread()))
+        request.append((question, threading.current_thread() is threading.main_thread()))
         return question == "a?"
 
     answers = dict[str, bool]()
     pool = WorkerPool(2, consent, fail_fast=False)
     pool.run(Admission(["a", "b"], Headroom()), lambda name: answers.update({name: pool.ask(f"{name}?")}))
-    assert (sorted(asked), answers) == ([("a?", True), ("b?", True)], {"a": True, "b": False})
+    assert (sorted(request), answers) == ([("a?", True), ("b?", True)], {"a": True, "b": False})
     assert pool.ask("a?")
 
 
 def test_a_defect_ends_the_run_and_nothing_more_begins() -> None:
-    begun = list[str]()
+    started_names = list[str]()
 
     def work(name: str) -> None:
-        begun.append(name)
+        started_names.append(name)
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        WorkerPool(1, refused, fail_fast=False).run(Admission(NAMES, Headroom()), work)
-    assert begun == ["a"]
+        WorkerPool(1, refuse, fail_fast=False).run(Admission(NAMES, Headroom()), work)
+    assert started_names == ["a"]
 
 
 def test_an_interruption_waits_for_no_thread() -> None:
     may_go = threading.Event()
 
-    def interrupted(_question: str) -> bool:
+    def interrupt(_question: str) -> bool:
         raise KeyboardInterrupt
 
-    pool = WorkerPool(2, interrupted, fail_fast=False)
+    pool = WorkerPool(2, interrupt, fail_fast=False)
 
     def work(name: str) -> None:
         if name == "a":

@@ -22,8 +22,8 @@ FAMILIES = {instance(name).family for name in instance_types()}
 
 def test_every_host_image_of_the_api_is_in_the_catalog() -> None:
     model = botocore.session.get_session().get_service_model("sagemaker")
-    named = model.shape_for("ProductionVariantInferenceAmiVersion").enum  # type: ignore[attr-defined]
-    assert sorted(each.name for each in amis()) == sorted(named)
+    named_text = model.shape_for("ProductionVariantInferenceAmiVersion").enum  # type: ignore[attr-defined]
+    assert sorted(ami.name for ami in amis()) == sorted(named_text)
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,17 @@ def test_every_host_image_of_the_api_is_in_the_catalog() -> None:
 def test_a_family_gets_the_first_host_image_whose_driver_runs_the_container(
     cuda: int, family: str, name: str
 ) -> None:
-    found = inference_ami(cuda, family)
-    assert found is not None
-    assert found.name == name
-    assert found == ami(name)
+    actual_ami = inference_ami(cuda, family)
+    assert actual_ami is not None
+    assert actual_ami.name == name
+    assert actual_ami == ami(name)
 
 
 @pytest.mark.parametrize("family", ["g4dn", "g5", "p4d", "p4de"])
 def test_containers_of_cuda_11_run_on_sagemakers_own_choice_of_driver_470(family: str) -> None:
-    found = inference_ami(11, family)
-    assert found is not None
-    assert (found.name, found.driver) == ("", "470") == ("", default_driver(family))
+    ami = inference_ami(11, family)
+    assert ami is not None
+    assert (ami.name, ami.driver) == ("", "470") == ("", default_driver(family))
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_what_is_proved_is_kept_apart_from_what_is_not() -> None:
 
 
 def test_a_family_is_in_one_list_of_a_host_image_and_is_one_of_the_catalog() -> None:
-    for each in amis():
-        named = each.accepts + each.at_times + each.unproven + each.refuses
-        assert len(named) == len(set(named)), each.name
-        assert set(named) <= FAMILIES, each.name
+    for host_image in amis():
+        named_lines = host_image.accepts + host_image.at_times + host_image.unproven + host_image.refuses
+        assert len(named_lines) == len(set(named_lines)), host_image.name
+        assert set(named_lines) <= FAMILIES, host_image.name
 
 
 def test_the_host_image_for_inferentia_has_no_gpu_driver() -> None:
     neuron = ami("al2-ami-sagemaker-inference-neuron-2")
     assert (neuron.gpu, neuron.driver, neuron.cuda) == (False, "", 0)
-    assert [each.name for each in amis() if not each.gpu] == [neuron.name]
+    assert [ami.name for ami in amis() if not ami.gpu] == [neuron.name]
 
 
 @pytest.mark.parametrize(("family", "driver"), [("g5", "470"), ("g6", "535"), ("p5en", "550"), ("g7", None)])
@@ -109,7 +109,7 @@ def test_the_driver_of_a_family_without_a_named_host_image(family: str, driver: 
 
 
 def test_driver_470_is_the_default_of_four_families_alone() -> None:
-    assert {each for each in FAMILIES if default_driver(each) == "470"} == {"g4dn", "g5", "p4d", "p4de"}
+    assert {family for family in FAMILIES if default_driver(family) == "470"} == {"g4dn", "g5", "p4d", "p4de"}
 
 
 @pytest.mark.parametrize(

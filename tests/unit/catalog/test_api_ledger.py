@@ -34,30 +34,32 @@ def sagemaker() -> ServiceModel:
 def difference(
     members: Mapping[str, Member], outer: str, api: set[str], cloudformation: set[str]
 ) -> Iterator[str]:
-    """What to write into the ledger so that it has the members of one shape."""
+    """The entry of the ledger that has the members of one shape."""
     prefix = f"{outer}." if outer else ""
-    known = {path.removeprefix(prefix): each for path, each in members.items() if path.startswith(prefix)}
-    known = {name: each for name, each in known.items() if "." not in name}
+    known_members = {
+        path.removeprefix(prefix): member for path, member in members.items() if path.startswith(prefix)
+    }
+    known_values = {name: member for name, member in known_members.items() if "." not in name}
     place = f"{FILE}, {outer or 'the resource'}"
-    for name in sorted((api | cloudformation) - known.keys()):
+    for name in sorted((api | cloudformation) - known_values.keys()):
         lacks = "" if name in cloudformation else ", with `in_cloudformation: false`"
         yield f"{place}: write `{name}: {ENTRY}`{lacks}"
-    for name in sorted(known.keys() - (api | cloudformation)):
+    for name in sorted(known_values.keys() - (api | cloudformation)):
         yield f"{place}: take `{name}` out, which neither the API nor CloudFormation has"
-    for name in sorted(known.keys() & (api | cloudformation)):
-        if known[name].in_cloudformation is not (name in cloudformation):
+    for name in sorted(known_values.keys() & (api | cloudformation)):
+        if known_values[name].in_cloudformation is not (name in cloudformation):
             way = "take `in_cloudformation: false` out of" if name in cloudformation else "write it for"
             yield f"{place}: {way} `{name}`"
 
 
 def members_of(sagemaker: ServiceModel, shapes: tuple[str, ...]) -> set[str]:
     """The names of the members of all shapes."""
-    found = set[str]()
+    result = set[str]()
     for name in shapes:
         shape = sagemaker.shape_for(name)
         assert isinstance(shape, StructureShape)
-        found |= set(shape.members)
-    return found
+        result |= set(shape.members)
+    return result
 
 
 def properties_of(resource: str, path: str) -> set[str]:
@@ -109,16 +111,20 @@ def test_a_path_below_a_member_is_a_property_of_cloudformation() -> None:
     for resource in RESOURCES:
         for path in ledger(resource):
             parts = tuple("0" if part == "*" else part for part in path.split("."))
-            reached = property_at(resource, parts)
-            assert not reached.rest or not ledger(resource)[path].in_cloudformation, path
+            reached_path = property_at(resource, parts)
+            assert not reached_path.rest or not ledger(resource)[path].in_cloudformation, path
 
 
 def test_the_rules_and_keys_that_it_names_exist() -> None:
     for resource in RESOURCES:
-        for each in ledger(resource).values():
-            assert each.rule in {"", *rules()}
-            assert each.key.partition(".")[0].partition(" ")[0] in {"", "kms_key", *EndpointSpec.model_fields}
-            assert each.why and not each.why.endswith(".")
+        for member in ledger(resource).values():
+            assert member.rule in {"", *rules()}
+            assert member.key.partition(".")[0].partition(" ")[0] in {
+                "",
+                "kms_key",
+                *EndpointSpec.model_fields,
+            }
+            assert member.why and not member.why.endswith(".")
 
 
 def test_a_key_beside_another_decision_is_refused() -> None:
@@ -138,22 +144,22 @@ def enums(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
 
 
 def test_a_value_that_the_api_alone_has_is_in_the_ledger(sagemaker: ServiceModel) -> None:
-    missing = {}
+    missing_values = {}
     for resource, *outer, name in (
         ("EndpointConfig", "ProductionVariants", "0", "ProductionVariant"),
         ("EndpointConfig", "DataCaptureConfig", "DataCaptureConfig"),
         ("Model", "PrimaryContainer", "ContainerDefinition"),
         ("Endpoint", "DeploymentConfig", "DeploymentConfig"),
     ):
-        found = list(enums(sagemaker.shape_for(name), tuple(outer)))
-        assert found
-        for path, values in found:
-            reached = property_at(resource, path)
-            allowed = set(map(str, reached.property.allowed))
+        rows = list(enums(sagemaker.shape_for(name), tuple(outer)))
+        assert rows
+        for path, values in rows:
+            reached_path = property_at(resource, path)
+            allowed_names = set(map(str, reached_path.property.allowed))
             # Where the catalog leaves an enum out, another of its files has it.
-            if not reached.rest and allowed and values - allowed:
-                missing[".".join(path[len(outer) :])] = values - allowed
-    assert missing == {member: set(values) for member, values in values_of_the_api().items()}
+            if not reached_path.rest and allowed_names and values - allowed_names:
+                missing_values[".".join(path[len(outer) :])] = values - allowed_names
+    assert missing_values == {member: set(values) for member, values in values_of_the_api().items()}
 
 
 def test_a_value_that_the_api_alone_has_is_refused_with_what_it_needs() -> None:

@@ -1,4 +1,4 @@
-"""What the catalog and `fleet drift` say of CloudFormation's resource types, as their schemas have it."""
+"""The facts of CloudFormation's resource types in the catalog and `fleet drift`, as their schemas have them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from triton_fleet.catalog.limits import limit
 from triton_fleet.context import rollout
 
 SCHEMAS = "cfnlint/data/schemas"
-COMPARED = (
+COMPARED_TYPES = (
     hosting.ENDPOINT,
     CONFIGURATION,
     "AWS::SageMaker::Model",
@@ -42,7 +42,7 @@ def handlers() -> Callable[[str], dict[str, Any]]:
 def test_cloudformation_can_read_the_types_that_drift_compares_itself_except_inline_policies(
     handlers: Callable[[str], dict[str, Any]],
 ) -> None:
-    assert [type for type in COMPARED if "read" not in handlers(type)] == []
+    assert [type for type in COMPARED_TYPES if "read" not in handlers(type)] == []
     assert "read" not in handlers(monitoring.POLICY)
 
 
@@ -50,9 +50,9 @@ def test_cloudformation_can_read_the_types_that_drift_compares_itself_except_inl
 def minutes(handlers: Callable[[str], dict[str, Any]]) -> dict[str, int]:
     """How long CloudFormation waits for an endpoint, by operation."""
     return {
-        name: each["timeoutInMinutes"]
-        for name, each in handlers(hosting.ENDPOINT).items()
-        if "timeoutInMinutes" in each
+        name: entry["timeoutInMinutes"]
+        for name, entry in handlers(hosting.ENDPOINT).items()
+        if "timeoutInMinutes" in entry
     }
 
 

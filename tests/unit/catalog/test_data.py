@@ -30,12 +30,15 @@ def test_every_data_file_says_its_source_and_its_date(name: str) -> None:
 
 
 def test_a_stated_price_is_told_from_a_computed_one() -> None:
-    stated, computed = hosting_price("ml.c5.large", "us-east-1"), hosting_price("ml.c5.large", "eu-west-1")
-    assert stated is not None
-    assert computed is not None
-    assert (stated.hourly, stated.certain) == (Decimal("0.102"), True)
-    assert (computed.hourly, computed.certain) == (Decimal("0.1152"), False)  # EC2's 0.096 x 1.2
-    assert computed.origin == "computed from EC2's price of the same size and region"
+    price, computed_price = (
+        hosting_price("ml.c5.large", "us-east-1"),
+        hosting_price("ml.c5.large", "eu-west-1"),
+    )
+    assert price is not None
+    assert computed_price is not None
+    assert (price.hourly, price.certain) == (Decimal("0.102"), True)
+    assert (computed_price.hourly, computed_price.certain) == (Decimal("0.1152"), False)  # EC2's 0.096 x 1.2
+    assert computed_price.origin == "computed from EC2's price of the same size and region"
 
 
 @pytest.mark.parametrize(
@@ -52,20 +55,22 @@ def test_without_a_source_there_is_no_price(name: str, region: str) -> None:
 
 
 def test_every_price_is_of_a_type_that_its_region_hosts() -> None:
-    computed = {
+    lines = {
         region: {f"ml.{family}.{size}" for family, sizes in families.items() for size in sizes}
         for region, families in data_file("ec2_prices.json")["regions"].items()
     }
-    for region, names in [*data_file("prices.yaml")["stated"].items(), *computed.items()]:
+    for region, names in [*data_file("prices.yaml")["stated"].items(), *lines.items()]:
         assert set(names) <= set(hosted_in(region)), region
 
 
 def test_every_factor_fits_the_stated_prices() -> None:
     fits = {"cpu": 0, "g": 0, "p": 0}
-    for region, stated in data_file("prices.yaml")["stated"].items():
-        for name, price in stated.items():
-            if (computed := computed_price(name, region)) is not None:
-                assert abs(computed.hourly - Decimal(str(price))) / computed.hourly < Decimal("0.006"), name
+    for region, statements in data_file("prices.yaml")["stated"].items():
+        for name, price in statements.items():
+            if (computed_values := computed_price(name, region)) is not None:
+                assert abs(computed_values.hourly - Decimal(str(price))) / computed_values.hourly < Decimal(
+                    "0.006"
+                ), name
                 fits["cpu" if instance(name).kind is Processor.CPU else instance(name).family[0]] += 1
     assert fits == {"cpu": 6, "g": 37, "p": 1}
 
@@ -76,11 +81,11 @@ def test_the_page_counts_the_prices(root: Path) -> None:
         for region in data_file("availability.yaml")["regions"]
         for name in hosted_in(region)
     ]
-    stated = sum(each is not None and each.certain for each in prices)
-    unknown = sum(each is None for each in prices)
+    total = sum(price is not None and price.certain for price in prices)
+    unknown = sum(price is None for price in prices)
     words = (
         f"There are {len(prices):,} pairs of an instance type and a region that hosts it: sources state the price"
-        f" of {stated}, {len(prices) - stated - unknown:,} are computed, and {unknown} are unknown."
+        f" of {total}, {len(prices) - total - unknown:,} are computed, and {unknown} are unknown."
     )
     assert words in " ".join((root / "docs/add/catalog.md").read_text().split())
 
@@ -106,8 +111,8 @@ def test_a_limit_is_in_one_file_and_positive() -> None:
 
 @pytest.mark.parametrize("name", data_file("limits.yaml")["limits"])
 def test_a_limit_of_an_api_is_the_one_of_botocores_model(name: str) -> None:
-    service, shape, bound = data_file("limits.yaml")["limits"][name]["source"].split()
-    assert limit(name) == service_model(service).shape_for(shape).metadata[bound]
+    service, shape, text = data_file("limits.yaml")["limits"][name]["source"].split()
+    assert limit(name) == service_model(service).shape_for(shape).metadata[text]
 
 
 @cache
@@ -130,10 +135,10 @@ def test_a_metric_says_which_endpoints_have_it_and_by_what_it_is_found() -> None
 
 
 def test_every_metric_has_a_unit_a_namespace_and_a_name_of_its_own() -> None:
-    found = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
-    assert len({(each.namespace, each.name) for each in found}) == len(found)
-    assert {each.unit for each in found} == {"Microseconds", "None", "Percent"}
-    assert {each.namespace for each in found} == {"AWS/SageMaker", "/aws/sagemaker/Endpoints"}
+    metrics = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
+    assert len({(metric.namespace, metric.name) for metric in metrics}) == len(metrics)
+    assert {metric.unit for metric in metrics} == {"Microseconds", "None", "Percent"}
+    assert {metric.namespace for metric in metrics} == {"AWS/SageMaker", "/aws/sagemaker/Endpoints"}
 
 
 def test_tritons_own_metrics_have_its_prefix() -> None:
@@ -147,10 +152,10 @@ def test_the_metrics_that_the_local_endpoint_can_publish_are_those_that_its_code
         path.read_text() for path in (Path(triton_fleet.catalog.__file__).parents[1] / "local").rglob("*.py")
     )
     measures = data_file("metrics.yaml")["metrics"]
-    assert {each for each in measures if endpoint_metric(each).local} == {
-        each for each in measures if f'"{each}"' in code
+    assert {measure for measure in measures if endpoint_metric(measure).local} == {
+        measure for measure in measures if f'"{measure}"' in code
     }
     tritons = data_file("metrics.yaml")["triton"]
-    assert {each for each in tritons if not triton_series(each).local} == {
-        each for each in tritons if "gpu" in triton_series(each).kinds
+    assert {triton for triton in tritons if not triton_series(triton).local} == {
+        triton for triton in tritons if "gpu" in triton_series(triton).kinds
     }

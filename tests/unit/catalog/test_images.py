@@ -20,7 +20,7 @@ from triton_fleet.catalog.images import (
 )
 
 DIGEST = f"sha256:{0:064}"
-ALL = [release(name) for name in releases()]
+IMAGES = [release(name) for name in releases()]
 
 
 def test_the_releases_are_those_of_the_sdk_and_of_awss_documentation_oldest_first() -> None:
@@ -59,8 +59,8 @@ def test_the_cpu_image_has_a_tag_of_its_own() -> None:
 
 def test_the_sdks_own_tags_and_repositories_are_those_that_are_composed() -> None:
     for name, entry in data_file("images.json")["versions"].items():
-        composed = image(name, "us-east-1").uri.partition("/")[2]
-        assert composed == f"{entry['repository']}:{entry['tag_prefix']}"
+        image_name = image(name, "us-east-1").uri.partition("/")[2]
+        assert image_name == f"{entry['repository']}:{entry['tag_prefix']}"
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_a_release_that_a_region_does_not_have_is_not_found(name: str, region: s
 
 
 def test_the_regions_of_what_the_sdk_leaves_out_are_inferred() -> None:
-    inferred = {each.name for each in ALL if not each.certain}
+    names = {release.name for release in IMAGES if not release.certain}
     same_as = data_file("registries.yaml")["same_as"]
-    assert {"25.12", "26.03"} <= inferred <= same_as.keys()
-    assert [name for name in inferred if regions_of(name) != regions_of(same_as[name])] == []
+    assert {"25.12", "26.03"} <= names <= same_as.keys()
+    assert [name for name in names if regions_of(name) != regions_of(same_as[name])] == []
 
 
 def test_before_23_12_there_are_22_regions() -> None:
@@ -85,7 +85,7 @@ def test_before_23_12_there_are_22_regions() -> None:
 
 def test_every_account_is_a_twelve_digit_number() -> None:
     accounts = {image(name, region).account for name in releases() for region in regions_of(name)}
-    assert [each for each in accounts if len(each) != 12 or not each.isdigit()] == []
+    assert [account for account in accounts if len(account) != 12 or not account.isdigit()] == []
 
 
 @pytest.mark.parametrize(
@@ -101,41 +101,44 @@ def test_every_account_is_a_twelve_digit_number() -> None:
 def test_what_a_release_contains(
     name: str, server: str, cuda: str, tensorrt: str | None, python: str, capability: str
 ) -> None:
-    found = release(name)
-    assert (found.server, found.cuda, found.tensorrt) == (server, cuda, tensorrt)
-    assert (found.python, found.min_compute_capability) == (python, capability)
+    actual_release = release(name)
+    assert (actual_release.server, actual_release.cuda, actual_release.tensorrt) == (server, cuda, tensorrt)
+    assert (actual_release.python, actual_release.min_compute_capability) == (python, capability)
 
 
 def test_the_cuda_major_version_changes_with_23_01_and_with_25_09() -> None:
-    first = {major: next(each.name for each in ALL if each.cuda_major == major) for major in (11, 12, 13)}
+    first = {
+        major: next(release.name for release in IMAGES if release.cuda_major == major)
+        for major in (11, 12, 13)
+    }
     assert first == {11: "22.05", 12: "23.01", 13: "25.09"}
     assert image("25.09", "eu-west-1").cuda == 13
 
 
 def test_a_driver_is_known_for_every_release() -> None:
-    assert [each.name for each in ALL if not families_with_driver(each.cuda_major)] == []
+    assert [release.name for release in IMAGES if not families_with_driver(release.cuda_major)] == []
 
 
 def test_an_unknown_version_of_tensorrt_is_never_certain() -> None:
-    assert [each.name for each in ALL if each.tensorrt is None and each.tensorrt_certain] == []
+    assert [release.name for release in IMAGES if release.tensorrt is None and release.tensorrt_certain] == []
     assert release("24.09").tensorrt_certain
 
 
 def test_what_is_uncertain_is_a_field_of_the_release_or_its_regions() -> None:
     names = {field.name for field in fields(Release)} | {"regions"}
-    assert {name for each in ALL for name in each.uncertain} <= names
+    assert {name for release in IMAGES for name in release.uncertain} <= names
 
 
 @pytest.mark.parametrize(
-    ("name", "gone"),
+    ("name", "gone_values"),
     [
         ("23.05", {}),
         ("24.09", {"fastertransformer": "23.06"}),
         ("25.04", {"fastertransformer": "23.06", "tensorflow": "25.03"}),
     ],
 )
-def test_the_backends_that_a_release_no_longer_has(name: str, gone: dict[str, str]) -> None:
-    assert removed_backends(name) == gone
+def test_the_backends_that_a_release_no_longer_has(name: str, gone_values: dict[str, str]) -> None:
+    assert removed_backends(name) == gone_values
 
 
 @pytest.mark.parametrize(
@@ -152,6 +155,6 @@ def test_the_partition_of_a_region(region: str, name: str, dns: str) -> None:
 
 
 def test_an_image_with_a_digest_is_pulled_by_it_and_called_by_tag_and_digest() -> None:
-    pinned = replace(image("25.04", "us-east-1"), digest=DIGEST)
-    assert pinned.uri == f"763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver@{DIGEST}"
-    assert pinned.name == f"sagemaker-tritonserver:25.04-py3@{DIGEST}"
+    pinned_image = replace(image("25.04", "us-east-1"), digest=DIGEST)
+    assert pinned_image.uri == f"763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver@{DIGEST}"
+    assert pinned_image.name == f"sagemaker-tritonserver:25.04-py3@{DIGEST}"

@@ -22,7 +22,7 @@ from triton_fleet.catalog.instances import (
 )
 
 EXTENSIONS = "cfnlint/data/schemas/extensions"
-ALL = [instance(name) for name in instance_types()]
+INSTANCES = [instance(name) for name in instance_types()]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def sagemaker() -> ServiceModel:
     return botocore.session.get_session().get_service_model("sagemaker")
 
 
-def _priced(jobs: str) -> dict[str, set[str]]:
+def priced_regions(jobs: str) -> dict[str, set[str]]:
     file = f"{EXTENSIONS}/aws_sagemaker_{jobs}/instancetype_enum.json"
     text = distribution("cfn-lint").locate_file(file).read_text()
     entries = json.loads(text).items()
@@ -38,9 +38,9 @@ def _priced(jobs: str) -> dict[str, set[str]]:
 
 
 @pytest.fixture(scope="module")
-def priced() -> dict[str, set[str]]:
+def regions_by_type() -> dict[str, set[str]]:
     """Types by region, as AWS's price lists for hosting had them when cfn-lint was released."""
-    return _priced("hosting")
+    return priced_regions("hosting")
 
 
 @pytest.fixture(scope="module")
@@ -49,29 +49,31 @@ def api_types(sagemaker: ServiceModel) -> set[str]:
 
 
 def test_every_type_of_the_api_and_of_the_price_lists_is_classified(
-    priced: dict[str, set[str]], api_types: set[str]
+    regions_by_type: dict[str, set[str]], api_types: set[str]
 ) -> None:
-    known = api_types.union(*priced.values())
-    assert sorted(known - set(instance_types())) == [], "write these into instances.yaml"
-    assert sorted(set(instance_types()) - known) == [], (
+    known_api_types = api_types.union(*regions_by_type.values())
+    assert sorted(known_api_types - set(instance_types())) == [], "write these into instances.yaml"
+    assert sorted(set(instance_types()) - known_api_types) == [], (
         "AWS has these no more: take them out of instances.yaml"
     )
 
 
 def test_the_types_that_the_api_refuses_are_marked(api_types: set[str]) -> None:
-    marked = [each.type for each in ALL if each.in_api != (each.type in api_types)]
-    assert marked == [], "run `make catalog`"
+    texts = [instance.type for instance in INSTANCES if instance.in_api != (instance.type in api_types)]
+    assert texts == [], "run `make catalog`"
 
 
-def test_the_regions_are_those_of_the_price_lists(priced: dict[str, set[str]]) -> None:
+def test_the_regions_are_those_of_the_price_lists(regions_by_type: dict[str, set[str]]) -> None:
     wrong = [
-        f"availability.yaml, {region}, {family}: write {sorted(right)}, not {sorted(written)}"
-        for region, types in priced.items()
+        f"availability.yaml, {region}, {family}: write {sorted(right)}, not {sorted(written_names)}"
+        for region, types in regions_by_type.items()
         for family in sorted({name.split(".")[1] for name in [*types, *hosted_in(region)]})
-        if (right := _of(family, types)) != (written := _of(family, hosted_in(region)))
+        if (right := _of(family, types)) != (written_names := _of(family, hosted_in(region)))
     ]
     assert wrong == [], "run `make catalog`"
-    assert sorted({region for each in instance_types() for region in hosting_regions(each)}) == sorted(priced)
+    assert sorted(
+        {region for instance_type in instance_types() for region in hosting_regions(instance_type)}
+    ) == sorted(regions_by_type)
 
 
 def _of(family: str, types: Iterable[str]) -> set[str]:
@@ -79,9 +81,9 @@ def _of(family: str, types: Iterable[str]) -> set[str]:
 
 
 def test_no_region_hosts_a_retired_type_and_the_api_still_names_it() -> None:
-    retired = [each for each in ALL if each.retired]
-    assert {each.family for each in retired} == {"p2", "p3"}
-    assert all(each.in_api and not hosting_regions(each.type) for each in retired)
+    instances = [instance for instance in INSTANCES if instance.retired]
+    assert {instance.family for instance in instances} == {"p2", "p3"}
+    assert all(instance.in_api and not hosting_regions(instance.type) for instance in instances)
 
 
 def test_a_region_without_a_price_list_hosts_nothing_that_is_known() -> None:
@@ -135,42 +137,54 @@ def test_the_facts_of_a_cpu_instance() -> None:
 
 
 def test_gpu_instances_alone_have_gpus() -> None:
-    for machine in ALL:
+    for machine in INSTANCES:
         has = (bool(machine.gpu), machine.gpus > 0, bool(machine.compute_capability))
         assert set(has) == {machine.kind is Processor.GPU}, machine.type
 
 
 def test_neither_inferentia_nor_trainium_nor_gaudi_is_a_gpu() -> None:
-    kinds = {each.family: each.kind for each in ALL if each.kind not in (Processor.GPU, Processor.CPU)}
+    kinds = {
+        instance.family: instance.kind
+        for instance in INSTANCES
+        if instance.kind not in (Processor.GPU, Processor.CPU)
+    }
     assert kinds.pop("dl1") is Processor.GAUDI
     assert set(kinds) == {"inf1", "inf2", "trn1", "trn1n", "trn2"}
     assert set(kinds.values()) == {Processor.NEURON}
 
 
 def test_graviton_and_grace_run_no_x86_image() -> None:
-    arm = {each.family for each in ALL if each.architecture == "arm64"}
-    graviton = {name for name in {each.family for each in ALL} if name[0] in "cmr" and "g" in name}
+    arm = {instance.family for instance in INSTANCES if instance.architecture == "arm64"}
+    graviton = {
+        name for name in {instance.family for instance in INSTANCES} if name[0] in "cmr" and "g" in name
+    }
     assert arm == graviton | {"p6e-gb200"}
 
 
 def test_the_instances_on_cpu_credits_are_burstable() -> None:
-    assert {each.family for each in ALL if each.burstable} == {"t2", "t3"}
+    assert {instance.family for instance in INSTANCES if instance.burstable} == {"t2", "t3"}
 
 
 def test_local_storage_is_where_the_family_says_d_or_the_gpu_is_from_g4dn_on() -> None:
-    without = {each.family for each in ALL if each.kind is Processor.GPU and not each.nvme_gb}
+    without = {
+        instance.family for instance in INSTANCES if instance.kind is Processor.GPU and not instance.nvme_gb
+    }
     assert without == {"p2", "p3", "p6e-gb200"}
-    disks = {each.family for each in ALL if each.kind is Processor.CPU and each.nvme_gb}
-    assert disks == {each.family for each in ALL if each.kind is Processor.CPU and each.family.endswith("d")}
+    disks = {instance.family for instance in INSTANCES if instance.kind is Processor.CPU and instance.nvme_gb}
+    assert disks == {
+        instance.family
+        for instance in INSTANCES
+        if instance.kind is Processor.CPU and instance.family.endswith("d")
+    }
 
 
 def test_multi_model_is_documented_for_cpus_and_for_one_gpu_of_four_families() -> None:
-    documented = {each.type for each in ALL if multi_model_support(each).support is Support.YES}
+    texts = {instance.type for instance in INSTANCES if multi_model_support(instance).support is Support.YES}
     sizes = ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")
     gpus = {"ml.p2.xlarge", "ml.p3.2xlarge"} | {
         f"ml.{family}.{size}" for family in ("g4dn", "g5") for size in sizes
     }
-    assert documented == gpus | {each.type for each in ALL if each.kind is Processor.CPU}
+    assert texts == gpus | {instance.type for instance in INSTANCES if instance.kind is Processor.CPU}
 
 
 @pytest.mark.parametrize(
@@ -195,28 +209,28 @@ def test_multi_model_elsewhere_is_unproven_or_refused_with_a_reason(
 def test_an_engine_can_be_built_by_a_job_where_the_api_has_the_type(
     sagemaker: ServiceModel, way: str, shape: str
 ) -> None:
-    allowed = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
-    for machine in ALL:
+    allowed_names = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
+    for machine in INSTANCES:
         if machine.kind is not Processor.GPU or machine.retired or machine.architecture == "arm64":
             continue
-        ways = {each.way: each for each in build_support(machine.family)}
+        ways = {build.way: build for build in build_support(machine.family)}
         size = machine.type.rpartition(".")[2]
-        said = way in ways and (not ways[way].sizes or size in ways[way].sizes)
-        assert said == (machine.type in allowed), (
+        text = way in ways and (not ways[way].sizes or size in ways[way].sizes)
+        assert text == (machine.type in allowed_names), (
             f"builds.yaml, {machine.family}: see {way} of {machine.type}"
         )
 
 
-def test_processing_is_not_offered_where_it_is_not_sold(priced: dict[str, set[str]]) -> None:
-    processing = _priced("processing")
-    for family in {each.family for each in ALL}:
+def test_processing_is_not_offered_where_it_is_not_sold(regions_by_type: dict[str, set[str]]) -> None:
+    names = priced_regions("processing")
+    for family in {instance_type.family for instance_type in INSTANCES}:
         for build in build_support(family):
             if build.way == "processing":
-                hosting = {region for region in priced if _of(family, priced[region])}
-                sold = {region for region in hosting if _of(family, processing.get(region, set()))}
-                assert set(build.not_in) == hosting - sold, family
+                hosting = {region for region in regions_by_type if _of(family, regions_by_type[region])}
+                regions = {region for region in hosting if _of(family, names.get(region, set()))}
+                assert set(build.not_in) == hosting - regions, family
 
 
 def test_a_family_without_a_gpu_has_no_job_that_builds_engines() -> None:
-    assert [each.way for each in build_support("g5")] == ["processing", "training"]
+    assert [build.way for build in build_support("g5")] == ["processing", "training"]
     assert build_support("c5") == ()

@@ -1,4 +1,4 @@
-"""What a call may carry and how long it may take is one fact: who cannot read the catalog has the same numbers."""
+"""The size and the time of a call are one fact: who cannot read the catalog has the same numbers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_the_lower_limit_is_that_of_botocores_model_for_requests_and_answers() -
         model.operation_model("InvokeEndpoint").output_shape.members["Body"],
         model.operation_model("InvokeEndpointWithResponseStream").input_shape.members["Body"],
     ]
-    assert {each.metadata["max"] for each in bodies} == {model_body_limit().bytes}
+    assert {body.metadata["max"] for body in bodies} == {model_body_limit().bytes}
 
 
 def test_each_limit_of_a_body_has_its_source_and_its_day() -> None:
-    for each in data_file("invocations.yaml")["body"].values():
-        assert each["source"] and each["date"] <= data_file("invocations.yaml")["date"]
+    for entry in data_file("invocations.yaml")["body"].values():
+        assert entry["source"] and entry["date"] <= data_file("invocations.yaml")["date"]
 
 
 def test_who_refuses_a_body_refuses_what_is_larger_than_every_source_allows() -> None:
@@ -41,7 +41,7 @@ def test_an_answer_has_the_seconds_of_the_catalog_and_who_waits_for_it_a_few_mor
     seconds = seconds_to_answer(streams=False)
     assert (settings.DEFAULT_SECONDS, SECONDS_TO_ANSWER, seconds) == (60, 60, 60)
     configs: list[Any] = [CLIENT_CONFIG, CONFIG]
-    assert [each.read_timeout for each in configs] == [seconds + 10] * 2
+    assert [config.read_timeout for config in configs] == [seconds + 10] * 2
     assert configs[1].connect_timeout + configs[1].read_timeout < MAX_CALL_SECONDS
 
 
@@ -53,4 +53,4 @@ def test_a_streamed_answer_has_eight_minutes() -> None:
 
 @pytest.mark.parametrize("name", ["limits.yaml", "documented_limits.yaml"])
 def test_no_other_file_of_the_catalog_limits_a_call(name: str) -> None:
-    assert [each for each in data_file(name)["limits"] if each.startswith("invoke")] == []
+    assert [limit for limit in data_file(name)["limits"] if limit.startswith("invoke")] == []

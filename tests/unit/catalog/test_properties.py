@@ -18,15 +18,15 @@ def test_the_catalog_has_the_resources_of_an_endpoint_and_their_day() -> None:
 
 
 def test_a_property_is_found_through_lists_and_types() -> None:
-    reached = property_at("EndpointConfig", (*VARIANT, "VolumeSizeInGB"))
-    assert reached.rest == ()
-    assert reached.property == Property(types=("integer",), least=1, most=512)
+    path = property_at("EndpointConfig", (*VARIANT, "VolumeSizeInGB"))
+    assert path.rest == ()
+    assert path.property == Property(types=("integer",), least=1, most=512)
 
 
 def test_where_a_path_leaves_the_schema_the_names_that_are_there_are_known() -> None:
-    reached = property_at("EndpointConfig", (*VARIANT, "RoutingConfig", "Strategy", "X"))
-    assert reached.rest == ("Strategy", "X")
-    assert reached.property.names == {"RoutingStrategy", "PrefixAwareRoutingConfig"}
+    path = property_at("EndpointConfig", (*VARIANT, "RoutingConfig", "Strategy", "X"))
+    assert path.rest == ("Strategy", "X")
+    assert path.property.names == {"RoutingStrategy", "PrefixAwareRoutingConfig"}
 
 
 @pytest.mark.parametrize("place", ["-1", "00", "first", "1.0"])
@@ -56,7 +56,7 @@ SHARE = Property(types=("number",), least=0)
 
 
 @pytest.mark.parametrize(
-    ("known", "value"),
+    ("known_property", "value"),
     [
         (WHOLE, 1),
         (WHOLE, "512"),
@@ -73,12 +73,14 @@ SHARE = Property(types=("number",), least=0)
         (Property(), [None]),
     ],
 )
-def test_a_value_within_the_limits_is_taken_and_read_from_text_too(known: Property, value: object) -> None:
-    assert known.takes(value)
+def test_a_value_within_the_limits_is_taken_and_read_from_text_too(
+    known_property: Property, value: object
+) -> None:
+    assert known_property.takes(value)
 
 
 @pytest.mark.parametrize(
-    ("known", "value", "taken"),
+    ("known_property", "value", "taken_text"),
     [
         (WHOLE, 0, "a whole number of 1 to 512"),
         (WHOLE, 513, "a whole number of 1 to 512"),
@@ -99,6 +101,8 @@ def test_a_value_within_the_limits_is_taken_and_read_from_text_too(known: Proper
         (Property(types=("string",), longest=3), "abcd", "text of at most 3 characters"),
     ],
 )
-def test_a_value_outside_the_limits_is_not_taken(known: Property, value: object, taken: str) -> None:
-    assert not known.takes(value)
-    assert known.accepted_values == taken
+def test_a_value_outside_the_limits_is_not_taken(
+    known_property: Property, value: object, taken_text: str
+) -> None:
+    assert not known_property.takes(value)
+    assert known_property.accepted_values == taken_text

@@ -30,9 +30,9 @@ def test_a_package_is_known_from_the_release_on_that_first_installs_it(
 
 
 def test_cupy_is_that_of_the_images_cuda() -> None:
-    both = {"cupy-cuda12x", "cupy-cuda13x"}
-    assert both & release_packages("25.04").keys() == {"cupy-cuda12x"}
-    assert both & release_packages("25.09").keys() == {"cupy-cuda13x"}
+    both_texts = {"cupy-cuda12x", "cupy-cuda13x"}
+    assert both_texts & release_packages("25.04").keys() == {"cupy-cuda12x"}
+    assert both_texts & release_packages("25.09").keys() == {"cupy-cuda13x"}
     assert "cupy" in release_modules("25.04") & release_modules("25.09")
 
 

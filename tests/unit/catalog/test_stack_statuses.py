@@ -20,14 +20,14 @@ def test_the_table_has_every_status_of_the_api_and_no_other() -> None:
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_who_meets_a_stack_that_is_stuck_knows_the_way_out(status: str) -> None:
-    found = stack_status(status)
-    assert (found.state is StackState.UNDER_WAY) == (
+    actual_status = stack_status(status)
+    assert (actual_status.state is StackState.UNDER_WAY) == (
         status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS"
     )
     if status.endswith("_FAILED"):
-        assert found.state in (StackState.STUCK, StackState.STOPPED, StackState.NOT_CREATED)
-    if found.state is StackState.STUCK:
-        assert "then deploy again" in found.remedy.format(region="us-east-1", stack="any")
+        assert actual_status.state in (StackState.STUCK, StackState.STOPPED, StackState.NOT_CREATED)
+    if actual_status.state is StackState.STUCK:
+        assert "then deploy again" in actual_status.remedy.format(region="us-east-1", stack="any")
 
 
 def test_a_status_that_is_not_known_yet_counts_by_its_ending() -> None:

@@ -9,11 +9,11 @@ from triton_fleet.catalog.variables import Variable, variables
 from triton_fleet.spec.container import Container
 
 PREFIX = "SAGEMAKER_TRITON_"
-ALL = list(variables().values())
+VARIABLES = list(variables().values())
 
 
 def test_they_are_in_the_order_in_which_the_script_passes_them_on() -> None:
-    options = [each.option for each in ALL if each.option]
+    options = [variable.option for variable in VARIABLES if variable.option]
     assert options[0] == "--model-namespacing="
     assert options[-1] == "--load-model="
     assert (
@@ -30,19 +30,19 @@ def test_every_key_of_the_specs_container_is_one_of_them() -> None:
 
 def test_they_are_not_to_be_changed() -> None:
     with pytest.raises(TypeError):
-        variables()["NEW"] = ALL[0]  # type: ignore[index]
+        variables()["NEW"] = VARIABLES[0]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", ["BATCH_SIZE", "MAX_BATCH_DELAY", "MODEL_REPOSITORY"])
 def test_what_nothing_reads_is_dead_and_says_what_to_do_instead(name: str) -> None:
-    found = variables()[f"{PREFIX}{name}"]
-    assert found.dead
-    assert found.trap
-    assert (found.option, found.default) == (None, None)
+    variable = variables()[f"{PREFIX}{name}"]
+    assert variable.dead
+    assert variable.trap
+    assert (variable.option, variable.default) == (None, None)
 
 
 def test_the_platform_alone_sets_the_mode_and_the_ports() -> None:
-    assert {each.name for each in ALL if each.set_by == "platform"} == {
+    assert {variable.name for variable in VARIABLES if variable.set_by == "platform"} == {
         "SAGEMAKER_MULTI_MODEL",
         "SAGEMAKER_BIND_TO_PORT",
         "SAGEMAKER_SAFE_PORT_RANGE",
@@ -63,8 +63,8 @@ def test_the_platform_alone_sets_the_mode_and_the_ports() -> None:
     ],
 )
 def test_the_releases_that_read_a_variable(name: str, since: str | None, until: str | None) -> None:
-    found = variables()[f"{PREFIX}{name}"]
-    assert (found.since, found.until) == (since, until)
+    variable = variables()[f"{PREFIX}{name}"]
+    assert (variable.since, variable.until) == (since, until)
 
 
 @pytest.mark.parametrize("name", ["DEFAULT_MODEL_NAME", "INFERENCE_TYPE"])
@@ -73,7 +73,7 @@ def test_what_only_a_single_model_endpoint_reads(name: str) -> None:
 
 
 def test_what_awss_copy_of_the_script_adds_is_uncertain() -> None:
-    uncertain = {each.name.removeprefix(PREFIX) for each in ALL if not each.certain}
+    uncertain = {variable.name.removeprefix(PREFIX) for variable in VARIABLES if not variable.certain}
     assert uncertain == {
         "PUBLISH_METRICS_TO_CLOUDWATCH",
         "CLOUDWATCH_LOG_GROUP",
@@ -89,7 +89,7 @@ def test_a_trap_is_told(name: str) -> None:
     assert len(variables()[f"{PREFIX}{name}"].trap) > 20
 
 
-@pytest.mark.parametrize("variable", ALL, ids=lambda each: each.name)
+@pytest.mark.parametrize("variable", VARIABLES, ids=lambda item: item.name)
 def test_a_default_is_a_value_that_the_variable_takes(variable: Variable) -> None:
     assert bool(variable.choices) == (variable.type == "choice")
     if variable.default is None:
@@ -104,13 +104,13 @@ def test_a_default_is_a_value_that_the_variable_takes(variable: Variable) -> Non
 
 
 def test_limits_are_of_numbers_alone() -> None:
-    for each in ALL:
-        if each.type not in ("int", "float", "log-level"):
-            assert (each.minimum, each.maximum) == (None, None), each.name
+    for variable in VARIABLES:
+        if variable.type not in ("int", "float", "log-level"):
+            assert (variable.minimum, variable.maximum) == (None, None), variable.name
 
 
 def test_a_release_is_named_as_the_images_are() -> None:
     years = {name[:2] for name in releases()}
-    for each in ALL:
-        for name in (each.since, each.until):
-            assert name is None or (name[:2] in years and name[2] == "."), each.name
+    for variable in VARIABLES:
+        for name in (variable.since, variable.until):
+            assert name is None or (name[:2] in years and name[2] == "."), variable.name

@@ -15,10 +15,10 @@ from tests.support.fleet_folder import ROOT
 DATA = ROOT / "triton_fleet/catalog/data"
 
 
-@pytest.mark.parametrize(("today", "warned"), [("2027-02-17", []), ("2027-02-18", ["limits.yaml"])])
-def test_a_fact_is_old_after_180_days(tmp_path: Path, today: str, warned: list[str]) -> None:
+@pytest.mark.parametrize(("today", "warned_lines"), [("2027-02-17", []), ("2027-02-18", ["limits.yaml"])])
+def test_a_fact_is_old_after_180_days(tmp_path: Path, today: str, warned_lines: list[str]) -> None:
     (tmp_path / "limits.yaml").write_text("source: people\ndate: 2026-08-21\nlimits: {tags: 1}\n")
-    assert [each.file for each in stale_facts(tmp_path, date.fromisoformat(today))] == warned
+    assert [age.file for age in stale_facts(tmp_path, date.fromisoformat(today))] == warned_lines
 
 
 def test_the_warning_has_names_day_and_age_and_is_no_error(tmp_path: Path) -> None:
@@ -36,13 +36,13 @@ def test_without_an_old_fact_nothing_is_printed(tmp_path: Path) -> None:
 
 
 def test_a_long_list_of_names_is_cut() -> None:
-    (variables,) = (each for each in ages(DATA, date(2027, 4, 1)) if each.file == "variables.yaml")
+    (variables,) = (age for age in ages(DATA, date(2027, 4, 1)) if age.file == "variables.yaml")
     assert len(variables.facts) > 20
     assert f" and {len(variables.facts) - 5} more: last verified on " in str(variables)
 
 
 def test_every_file_of_the_catalog_has_an_age() -> None:
-    assert {each.file for each in ages(DATA, date(2026, 11, 23))} == {file.name for file in DATA.iterdir()}
+    assert {age.file for age in ages(DATA, date(2026, 11, 23))} == {file.name for file in DATA.iterdir()}
 
 
 def test_all_ages_can_be_listed(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_all_ages_can_be_listed(tmp_path: Path) -> None:
 
 
 def test_the_page_lists_every_file_once() -> None:
-    listed = re.findall(
+    matches = re.findall(
         r"^\| `([a-z0-9_]+\.(?:yaml|json))` \|", (ROOT / "docs/add/catalog.md").read_text(), re.MULTILINE
     )
-    assert sorted(listed) == sorted(file.name for file in DATA.iterdir())
+    assert sorted(matches) == sorted(file.name for file in DATA.iterdir())

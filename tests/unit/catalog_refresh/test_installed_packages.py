@@ -32,7 +32,7 @@ BOTOCORE, CFN_LINT = find_package("botocore", PATH), find_package("cfn-lint", PA
         log_retention(CFN_LINT),
         properties(CFN_LINT, DATA),
     ],
-    ids=lambda each: each.file,
+    ids=lambda item: item.file,
 )
 def test_the_catalog_is_what_the_installed_packages_know(proposal: Proposal) -> None:
     change = refresh(proposal, DATA, date(2027, 1, 1))
@@ -50,6 +50,6 @@ def test_a_package_is_found_with_the_version_that_it_was_installed_in() -> None:
 
 def test_the_program_finds_the_catalog_and_the_packages_itself() -> None:
     command = [sys.executable, str(ROOT / ".ci/catalog.py"), "--check"]
-    done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
+    process = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
     absent = "not read: sagemaker-core is not installed\n"
-    assert (done.returncode, done.stdout, done.stderr) in [(0, "no news\n", ""), (2, "", absent)]
+    assert (process.returncode, process.stdout, process.stderr) in [(0, "no news\n", ""), (2, "", absent)]

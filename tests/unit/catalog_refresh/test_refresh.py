@@ -155,13 +155,13 @@ def test_the_account_of_a_release_in_another_region_is_added(catalog: CatalogSam
     assert catalog.refresh().lines == [
         "images.json: Triton 25.04: new, 222222222222 in mx-central-1 (sagemaker-core 1.1.0, 2026-11-23)"
     ]
-    held = json.loads((catalog.data / "images.json").read_text())
-    assert held["versions"]["25.04"]["registries"]["mx-central-1"] == "222222222222"
-    assert list(held)[:2] == ["source", "date"]
+    document = json.loads((catalog.data / "images.json").read_text())
+    assert document["versions"]["25.04"]["registries"]["mx-central-1"] == "222222222222"
+    assert list(document)[:2] == ["source", "date"]
 
 
 @pytest.mark.parametrize(
-    ("listed", "kept"),
+    ("listed_values", "kept_text"),
     [
         ({}, "25.04 is kept: sagemaker-core 1.1.0 no longer has it"),
         (
@@ -171,10 +171,10 @@ def test_the_account_of_a_release_in_another_region_is_added(catalog: CatalogSam
     ],
 )
 def test_an_image_that_the_sdk_no_longer_names_is_kept(
-    catalog: CatalogSamples, listed: dict[str, dict[str, str]], kept: str
+    catalog: CatalogSamples, listed_values: dict[str, dict[str, str]], kept_text: str
 ) -> None:
-    catalog.sdk("1.1.0", listed)
-    assert f"by hand: images.json: {kept}" in catalog.refresh().lines
+    catalog.sdk("1.1.0", listed_values)
+    assert f"by hand: images.json: {kept_text}" in catalog.refresh().lines
     registries = catalog.read("images.json")["versions"]["25.04"]["registries"]
     assert registries["eu-west-1"] == "111111111111"
 
@@ -221,8 +221,11 @@ def test_a_property_is_kept_without_its_text_and_without_a_limit_of_nothing(cata
 
 
 def test_a_property_that_cloudformation_changes_is_news(catalog: CatalogSamples) -> None:
-    changed = {"properties": {"ModelName": {"type": "string", "maxLength": 63}}, "required": ["ModelName"]}
-    catalog.cfn_lint("1.1.0", "2026-11-20", properties=changed)
+    changed_value = {
+        "properties": {"ModelName": {"type": "string", "maxLength": 63}},
+        "required": ["ModelName"],
+    }
+    catalog.cfn_lint("1.1.0", "2026-11-20", properties=changed_value)
     name = 'Model ModelName: {"type": "string"} is now {"type": "string", "maxLength": 63}'
     assert news(catalog.refresh().lines, "properties.json") == [
         f"properties.json: {name} (cfn-lint 1.1.0, 2026-11-20)",
@@ -234,8 +237,8 @@ def test_what_replaces_a_resource_and_for_how_long_logs_are_kept_are_news(catalo
     paths = ["/properties/ModelName", "/properties/VpcConfig/Subnets"]
     catalog.cfn_lint("1.1.0", "2026-11-20", properties={"createOnlyProperties": paths}, days=[3, 1])
     run = catalog.refresh()
-    added = "AWS::SageMaker::Model: new in VpcConfig (cfn-lint 1.1.0, 2026-11-20)"
-    assert news(run.lines, "create_only.yaml") == [f"create_only.yaml: {added}"]
+    text = "AWS::SageMaker::Model: new in VpcConfig (cfn-lint 1.1.0, 2026-11-20)"
+    assert news(run.lines, "create_only.yaml") == [f"create_only.yaml: {text}"]
     assert news(run.lines, "log_retention.yaml") == [
         "log_retention.yaml: 3 days: new (cfn-lint 1.1.0, 2026-11-20)"
     ]

@@ -34,9 +34,9 @@ def test_prices_are_in_the_order_of_the_instance_types(catalog: CatalogSamples) 
 
 
 def test_the_same_list_again_is_no_news(catalog: CatalogSamples) -> None:
-    saved = catalog.price_list({"ml.g5.xlarge": ["1.42"]})
-    catalog.refresh("--prices", saved)
-    assert catalog.refresh("--prices", saved).lines == ["no news"]
+    path = catalog.price_list({"ml.g5.xlarge": ["1.42"]})
+    catalog.refresh("--prices", path)
+    assert catalog.refresh("--prices", path).lines == ["no news"]
 
 
 def test_a_free_tier_is_no_price(catalog: CatalogSamples) -> None:
@@ -97,9 +97,9 @@ def test_an_older_list_is_not_read(catalog: CatalogSamples) -> None:
 def test_another_file_is_refused_with_its_name(
     catalog: CatalogSamples, changes: dict[str, Any], problem: str
 ) -> None:
-    saved = catalog.price_list({"ml.g5.xlarge": ["1.42"]}, **changes)
-    run = catalog.refresh("--prices", saved)
-    assert (run.code, run.errors) == (2, [f"not read: {saved} {problem}"])
+    path = catalog.price_list({"ml.g5.xlarge": ["1.42"]}, **changes)
+    run = catalog.refresh("--prices", path)
+    assert (run.code, run.errors) == (2, [f"not read: {path} {problem}"])
 
 
 @pytest.mark.parametrize("option", ["--prices", "--quotas"])
@@ -107,31 +107,31 @@ def test_another_file_is_refused_with_its_name(
 def test_a_file_that_is_no_list_is_named_without_a_traceback(
     catalog: CatalogSamples, tmp_path: Path, option: str, content: str | None
 ) -> None:
-    saved = tmp_path / "saved"
+    folder = tmp_path / "saved"
     if content is not None:
-        saved.write_text(content)
-    run = catalog.refresh(option, saved)
+        folder.write_text(content)
+    run = catalog.refresh(option, folder)
     assert run.code == 2
     (error,) = run.errors
-    assert error.startswith(f"not read: {saved} is not ")
+    assert error.startswith(f"not read: {folder} is not ")
 
 
 def test_names_of_quotas_that_the_list_has_are_no_news(catalog: CatalogSamples) -> None:
-    saved = catalog.quota_list(
+    path = catalog.quota_list(
         "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
     )
-    assert catalog.refresh("--quotas", saved).lines == ["no news"]
+    assert catalog.refresh("--quotas", path).lines == ["no news"]
 
 
 def test_a_name_of_a_quota_that_the_list_lacks_is_named(catalog: CatalogSamples) -> None:
-    saved = catalog.quota_list("ml.g5.xlarge for endpoint usage")
+    path = catalog.quota_list("ml.g5.xlarge for endpoint usage")
     text = "`Number of instances across active endpoints` is not among the quotas of sagemaker in quotas.json"
-    assert catalog.refresh("--quotas", saved).lines == [f"by hand: quotas.yaml: {text}"]
-    saved = catalog.quota_list("Something else", service="codebuild")
+    assert catalog.refresh("--quotas", path).lines == [f"by hand: quotas.yaml: {text}"]
+    saved_path = catalog.quota_list("Something else", service="codebuild")
     text = "`Concurrently running builds` is not among the quotas of codebuild in quotas.json"
-    assert catalog.refresh("--quotas", saved).lines == [f"by hand: codebuild.yaml: {text}"]
+    assert catalog.refresh("--quotas", saved_path).lines == [f"by hand: codebuild.yaml: {text}"]
 
 
 def test_quotas_of_another_service_are_refused(catalog: CatalogSamples) -> None:
-    saved = catalog.quota_list("Buckets", service="s3")
-    assert catalog.refresh("--quotas", saved).errors == [f"not read: {saved} has quotas of s3 alone"]
+    path = catalog.quota_list("Buckets", service="s3")
+    assert catalog.refresh("--quotas", path).errors == [f"not read: {path} has quotas of s3 alone"]

@@ -19,7 +19,7 @@ def stack(**properties: dict[str, Any]) -> dict[str, Any]:
         "Thing": "AWS::Some::Thing",
     }
     return {
-        "Resources": {name: {"Type": kinds[name], "Properties": each} for name, each in properties.items()}
+        "Resources": {name: {"Type": kinds[name], "Properties": item} for name, item in properties.items()}
     }
 
 

@@ -1,4 +1,4 @@
-"""What an upgrade does to the resources of a stack."""
+"""Effects of an upgrade on the resources of a stack."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def config(path: str = "Stack/Endpoint/Config", **properties: object) -> dict[st
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
-    return [(each.effect.value, each.logical_id, each.properties) for each in compare(before, after)]
+    return [(change.effect.value, change.logical_id, change.properties) for change in compare(before, after)]
 
 
 def test_a_template_is_the_same_as_itself() -> None:
@@ -63,12 +63,12 @@ def test_another_type_under_the_same_logical_id_is_a_replacement() -> None:
 
 def test_a_type_that_the_catalog_does_not_have_counts_as_replaced() -> None:
     before, after = ({"Type": "AWS::New::Thing", "Properties": {"A": value}} for value in (1, 2))
-    assert [each.effect for each in compare(template(X=before), template(X=after))] == [Effect.REPLACED]
+    assert [change.effect for change in compare(template(X=before), template(X=after))] == [Effect.REPLACED]
 
 
 def test_a_custom_resource_is_updated_by_its_function() -> None:
     before, after = ({"Type": "Custom::EndpointCheck", "Properties": {"A": value}} for value in (1, 2))
-    assert [each.effect for each in compare(template(X=before), template(X=after))] == [Effect.UPDATED]
+    assert [change.effect for change in compare(template(X=before), template(X=after))] == [Effect.UPDATED]
 
 
 def test_metadata_alone_changes_nothing() -> None:
@@ -192,13 +192,13 @@ def test_a_successor_that_is_no_longer_retained_is_unsafe() -> None:
     ],
 )
 def test_the_other_sections_are_compared_and_lose_nothing(section: str, element: str) -> None:
-    found = compare({section: {"A": 1, "B": 1, "C": 1}}, {section: {"A": 1, "B": 2, "D": 1}})
-    assert [(each.effect.value, each.type, each.logical_id) for each in found] == [
+    changes = compare({section: {"A": 1, "B": 1, "C": 1}}, {section: {"A": 1, "B": 2, "D": 1}})
+    assert [(change.effect.value, change.type, change.logical_id) for change in changes] == [
         ("added", element, "D"),
         ("removed", element, "C"),
         ("updated", element, "B"),
     ]
-    assert not any(each.fails() for each in found)
+    assert not any(change.fails() for change in changes)
 
 
 def test_an_output_of_a_replaced_resource_is_an_update() -> None:
@@ -230,4 +230,4 @@ def test_the_catalog_has_the_create_only_properties_of_each_type_that_a_template
     snapshots = [file.read_text() for file in (ROOT / "tests/synth/__snapshots__").rglob("*.json")]
     types = {kind for text in snapshots for kind in TYPE.findall(text)}
     assert "AWS::SageMaker::Endpoint" in types
-    assert {each: create_only(each) for each in types} == {each: in_cloudformation(each) for each in types}
+    assert {item: create_only(item) for item in types} == {item: in_cloudformation(item) for item in types}

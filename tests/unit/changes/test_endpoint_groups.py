@@ -23,16 +23,18 @@ MACHINES = ("ml.g5.xlarge", "ml.g6.xlarge")
 ROLLOUT = Traffic(words="canary 50 %, 20 min + 20 min, rolled back on errors", shortest=2400, longest=5400)
 
 
-def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys: Any) -> EndpointChange:
+def change_with_bake(
+    number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys: Any
+) -> EndpointChange:
     """One of many endpoints of thirty owners and two instance types, whose bake a profile changed."""
-    name, hourly = f"endpoint-{number:04}", ("2.8", "2.2")[number % 2]
-    known = {
+    name, text = f"endpoint-{number:04}", ("2.8", "2.2")[number % 2]
+    known_values = {
         "owner": f"team-{number % 30:02}",
         "changes": ("rollout.bake 600s → 1200s",),
         "traffic": ROLLOUT,
         "need": InstanceNeed(type=MACHINES[number % 2], beside=2, most=8),
-        "least": cost(hourly, hourly),
-        "most": cost(hourly, hourly),
+        "least": cost(text, text),
+        "most": cost(text, text),
         "warnings": (f"no alarm rolls {name} back: the spec has no `rollout`",),
         "permissions": (f"the endpoint's role is now allowed s3:GetObject on endpoints/{name}/*",),
         "resources": (
@@ -43,10 +45,10 @@ def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys
             ),
         ),
     }
-    return change(name, effect, **{**known, **keys})
+    return change(name, effect, **{**known_values, **keys})
 
 
-MANY = tuple(map(baked, range(200)))
+MANY = tuple(map(change_with_bake, range(200)))
 
 
 def rows(text: str) -> list[str]:
@@ -59,7 +61,7 @@ class TestEqualChanges:
         assert row.startswith(
             "| <details><summary>200 endpoints of 30 owners</summary>team-00: endpoint-0000, "
         )
-        assert sorted(re.findall(r"endpoint-\d{4}", row)) == [each.endpoint for each in MANY]
+        assert sorted(re.findall(r"endpoint-\d{4}", row)) == [item.endpoint for item in MANY]
         assert row.endswith("rolled back on errors | 360,000.00 | 360,000.00 |")
         assert "rollout.bake 600s → 1200s" in row
 
@@ -67,9 +69,9 @@ class TestEqualChanges:
         assert len(markdown(fleet(*MANY), 0).encode()) <= 8_000
 
     def test_of_200_endpoints_in_three_environments_are_named_once(self) -> None:
-        found = fleet(*MANY)
-        places = tuple(replace(found.environments[0], name=name) for name in ("dev", "staging", "prod"))
-        text = markdown(replace(found, environments=places), 0)
+        change = fleet(*MANY)
+        places = tuple(replace(change.environments[0], name=name) for name in ("dev", "staging", "prod"))
+        text = markdown(replace(change, environments=places), 0)
         assert len(text.encode()) <= 8_000
         assert text.count("endpoint-0007") == 1
         assert text.count("| 200 endpoints of 30 owners, as above |") == 2
@@ -100,7 +102,7 @@ class TestEqualChanges:
 
     def test_whose_details_differ_count_those_that_have_each(self) -> None:
         slow = Traffic(words=ROLLOUT.words, shortest=2400, longest=9000)
-        text = markdown(fleet(*MANY[:9], baked(9, traffic=slow)), 0)
+        text = markdown(fleet(*MANY[:9], change_with_bake(9, traffic=slow)), 0)
         assert "- rollout (9 of 10): waits 40 min besides the start of instances; at most 1 h 30 min" in text
         assert "- rollout (1 of 10): waits 40 min besides the start of instances; at most 2 h 30 min" in text
 
@@ -119,27 +121,27 @@ class TestUnlikeChanges:
         ],
     )
     def test_have_a_row_of_their_own_before_the_many(self, keys: dict[str, Any]) -> None:
-        text = markdown(fleet(*MANY[:7], *MANY[8:], baked(7, **keys)), 0)
+        text = markdown(fleet(*MANY[:7], *MANY[8:], change_with_bake(7, **keys)), 0)
         first, second = rows(text)
         assert first.startswith("| endpoint-0007 |")
         assert "199 endpoints" in second
 
     def test_are_below_what_interrupts(self) -> None:
-        gone = [change(f"gone-{number}", UpdateEffect.REMOVED) for number in (1, 2)]
-        first, second, third = rows(markdown(fleet(*MANY, *gone, change("other")), 0))
+        changes = [change(f"gone-{number}", UpdateEffect.REMOVED) for number in (1, 2)]
+        first, second, third = rows(markdown(fleet(*MANY, *changes, change("other")), 0))
         assert first.startswith("| gone-1, gone-2 |")
         assert second.startswith("| other |")
         assert "200 endpoints" in third
 
     def test_of_a_warning_that_no_row_lists_name_their_endpoints(self) -> None:
         text = "callers have to change"
-        found = [
+        changes = [
             change(f"a-{number}", changes=(f"scaling.max → {number}",), warnings=(text,))
             for number in range(5)
         ]
         assert (
             f"- ⚠ 5 endpoints: {text} <details><summary>which</summary>a-0, a-1, a-2, a-3, a-4</details>"
-            in (markdown(fleet(*found), 0))
+            in (markdown(fleet(*changes), 0))
         )
 
 
@@ -148,7 +150,7 @@ class TestFindings:
         return Finding(code="FL201", message=message, file=Path(f"model_specs/{name}.yaml"), line=3)
 
     def test_of_many_endpoints_are_one_line_with_their_number(self) -> None:
-        text = markdown(fleet(*MANY, new=tuple(self.finding(each.endpoint) for each in MANY)), 0)
+        text = markdown(fleet(*MANY, new=tuple(self.finding(item.endpoint) for item in MANY)), 0)
         assert text.count("FL201") == 1
         assert (
             "model_specs/endpoint-0000.yaml:3: error FL201: no image of 25.03 (and 199 more places): "
@@ -156,22 +158,24 @@ class TestFindings:
         ) in text
 
     def test_that_no_row_lists_have_their_endpoints_below_them(self) -> None:
-        text = markdown(fleet(*MANY, new=tuple(self.finding(each.endpoint) for each in MANY[:60])), 0)
+        text = markdown(fleet(*MANY, new=tuple(self.finding(item.endpoint) for item in MANY[:60])), 0)
         assert (
             "no image of 25.03 (and 59 more places): 60 endpoints of 30 owners\n  team-00: endpoint-0000, endpoint-0030\n"
             in text
         )
 
     def test_of_a_shared_file_name_those_that_it_hits(self) -> None:
-        names = tuple(each.endpoint for each in MANY[:2])
-        shared = Finding(code="FL201", message="no image", file=Path("profiles/base.yaml"), endpoints=names)
+        names = tuple(item.endpoint for item in MANY[:2])
+        shared_finding = Finding(
+            code="FL201", message="no image", file=Path("profiles/base.yaml"), endpoints=names
+        )
         assert "profiles/base.yaml: error FL201: no image: endpoint-0000, endpoint-0001" in markdown(
-            fleet(*MANY, new=(shared,)), 0
+            fleet(*MANY, new=(shared_finding,)), 0
         )
 
     def test_that_name_their_own_endpoint_are_the_same(self) -> None:
-        found = [self.finding(each.endpoint, f"{each.endpoint} is too large") for each in MANY[:2]]
-        text = markdown(fleet(*MANY, new=tuple(found)), 0)
+        findings = [self.finding(item.endpoint, f"{item.endpoint} is too large") for item in MANY[:2]]
+        text = markdown(fleet(*MANY, new=tuple(findings)), 0)
         assert "error FL201: NAME is too large (and 1 more place): endpoint-0000, endpoint-0001" in text
 
 
@@ -195,24 +199,24 @@ class TestOtherFormats:
         document: Any = report_document(fleet(*MANY, change("other")))
         (place,) = document["environments"]
         assert len(place["endpoints"]) == 201
-        assert [each["label"] for each in place["groups"]] == ["other", "200 endpoints of 30 owners"]
+        assert [group["label"] for group in place["groups"]] == ["other", "200 endpoints of 30 owners"]
         assert place["groups"][1]["endpoints"][199] == "endpoint-0199"
         assert place["groups"][1]["cost"]["min"]["after"] == "360000.00"
 
 
 def test_a_name_that_is_part_of_another_word_stays() -> None:
-    found = [
+    changes = [
         change(name, changes=(f"models.{name}.repository a → b/{name}.onnx", f"x-{name} {name}-y"))
         for name in ("ab", "cd")
     ]
-    assert len(rows(markdown(fleet(*found), 0))) == 2
+    assert len(rows(markdown(fleet(*changes), 0))) == 2
 
 
 def test_an_owner_is_neither_markup_nor_html_nor_another_cell() -> None:
     owner = "a|b <img src=x> @everyone"
-    found = [change(f"endpoint-{number}", owner=owner) for number in range(4)]
-    (row,) = rows(markdown(fleet(*found), 0))
+    changes = [change(f"endpoint-{number}", owner=owner) for number in range(4)]
+    (row,) = rows(markdown(fleet(*changes), 0))
     assert row.count(" | ") == 5
     assert "a\\|b \\<img" in row
     assert "@everyone" not in row
-    assert "<img" not in page(fleet(*found))
+    assert "<img" not in page(fleet(*changes))

@@ -31,14 +31,18 @@ def changes(before: Lock, after: Lock, *sizes: Any) -> list[str]:
 
 def test_a_file_is_named_with_its_sizes_before_and_after() -> None:
     sizes = [{"phototags": {"labels/config.pbtxt": size}} for size in (300, 1_400)]
-    found = changes(lock(LABELS), lock({**LABELS, "labels/config.pbtxt": "crc32:0000000f"}, 1), sizes)
-    assert found == ["labels/config.pbtxt 300 bytes → 1.4 kB"]
+    actual_changes = changes(
+        lock(LABELS), lock({**LABELS, "labels/config.pbtxt": "crc32:0000000f"}, 1), sizes
+    )
+    assert actual_changes == ["labels/config.pbtxt 300 bytes → 1.4 kB"]
 
 
 def test_a_file_of_the_same_size_is_changed() -> None:
     sizes = [{"phototags": {"labels/config.pbtxt": 300}}] * 2
-    found = changes(lock(LABELS), lock({**LABELS, "labels/config.pbtxt": "crc32:0000000f"}, 1), sizes)
-    assert found == ["labels/config.pbtxt changed, 300 bytes"]
+    actual_changes = changes(
+        lock(LABELS), lock({**LABELS, "labels/config.pbtxt": "crc32:0000000f"}, 1), sizes
+    )
+    assert actual_changes == ["labels/config.pbtxt changed, 300 bytes"]
 
 
 def test_the_only_file_of_a_models_versions_has_the_size_that_the_lock_has_of_them() -> None:
@@ -47,11 +51,11 @@ def test_the_only_file_of_a_models_versions_has_the_size_that_the_lock_has_of_th
 
 
 def test_a_size_that_nothing_tells_is_not_given() -> None:
-    both = {**LABELS, "labels/1/words.txt": "crc32:00000003"}
-    after = lock({**both, "labels/1/model.py": "crc32:0000000f"}, 1, 42_000)
-    assert changes(lock(both), after) == ["labels/1/model.py changed", "archive phototags: 41.0 kB → 42.0 kB"]
-    known: Any = ({}, {"phototags": {"labels/1/model.py": 700}})
-    assert changes(lock(both), after, known)[0] == "labels/1/model.py changed, now 700 bytes"
+    pair = {**LABELS, "labels/1/words.txt": "crc32:00000003"}
+    after = lock({**pair, "labels/1/model.py": "crc32:0000000f"}, 1, 42_000)
+    assert changes(lock(pair), after) == ["labels/1/model.py changed", "archive phototags: 41.0 kB → 42.0 kB"]
+    known_values: Any = ({}, {"phototags": {"labels/1/model.py": 700}})
+    assert changes(lock(pair), after, known_values)[0] == "labels/1/model.py changed, now 700 bytes"
 
 
 def test_new_and_removed_files_are_named() -> None:
@@ -63,22 +67,22 @@ def test_new_and_removed_files_are_named() -> None:
 
 
 def test_of_a_folder_with_many_files_only_the_folder_is_known() -> None:
-    one, other = ({"labels/1/*": f"crc32:0000000{digit}"} for digit in (1, 2))
-    assert changes(lock(one), lock(other, 1)) == ["some files in labels/1 changed"]
-    assert changes(lock(LABELS), lock({**other, "labels/config.pbtxt": "crc32:00000001"}, 1)) == [
+    first_value, second_value = ({"labels/1/*": f"crc32:0000000{digit}"} for digit in (1, 2))
+    assert changes(lock(first_value), lock(second_value, 1)) == ["some files in labels/1 changed"]
+    assert changes(lock(LABELS), lock({**second_value, "labels/config.pbtxt": "crc32:00000001"}, 1)) == [
         "some files in labels/1 changed"
     ]
 
 
 def test_of_more_files_than_a_report_names_the_rest_is_counted() -> None:
     many = {f"labels/{number}/model.py": "crc32:00000001" for number in range(1, 31)}
-    found = changes(lock(many), lock(dict.fromkeys(many, "crc32:00000002"), 1))
-    assert len(found) == 21
-    assert found[-1] == "10 more files"
+    actual_changes = changes(lock(many), lock(dict.fromkeys(many, "crc32:00000002"), 1))
+    assert len(actual_changes) == 21
+    assert actual_changes[-1] == "10 more files"
 
 
 def test_copies_of_one_repository_name_its_files_once() -> None:
-    def copied(digest: int, size: int, files: dict[str, str]) -> Lock:
+    def copy_lock(digest: int, size: int, files: dict[str, str]) -> Lock:
         archives = {
             f"phototags-{copy}": {
                 "digest": f"sha256:{digest + copy:064}",
@@ -89,12 +93,12 @@ def test_copies_of_one_repository_name_its_files_once() -> None:
         }
         return lock(files, archives=archives)
 
-    found = changes(
-        copied(0, 1_234, LABELS), copied(10, 1_434, {**LABELS, "labels/1/model.py": "crc32:0000000f"})
+    actual_changes = changes(
+        copy_lock(0, 1_234, LABELS), copy_lock(10, 1_434, {**LABELS, "labels/1/model.py": "crc32:0000000f"})
     )
-    assert found == ["labels/1/model.py 1.2 kB → 1.4 kB"]
+    assert actual_changes == ["labels/1/model.py 1.2 kB → 1.4 kB"]
 
 
 def test_an_archive_whose_files_no_lock_lists_is_named_with_its_own_sizes() -> None:
-    found = changes(lock({}), lock({}, 1, 42_000))
-    assert found == ["archive phototags: other files, 41.0 kB → 42.0 kB"]
+    actual_changes = changes(lock({}), lock({}, 1, 42_000))
+    assert actual_changes == ["archive phototags: other files, 41.0 kB → 42.0 kB"]

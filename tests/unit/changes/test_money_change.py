@@ -20,12 +20,12 @@ from triton_fleet.review.page import page
 from triton_fleet.spec.prices import FleetPrices, PriceBook
 
 UNKNOWN = CostChange(before=None, after=None)
-GONE = cost(None, "0")
+GONE_COST = cost(None, "0")
 """Of an endpoint whose price is unknown, and that is removed."""
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "words"),
+    ("minimum", "maximum", "words"),
     [
         (("2", "1"), ("4", "20"), "−720.00 USD a month at min, +11,520.00 at max"),
         (("1", "2"), ("1", "2"), "+720.00 USD a month"),
@@ -34,29 +34,31 @@ GONE = cost(None, "0")
         (("1", "1"), ("4", "4"), "the same cost"),
     ],
 )
-def test_the_first_line_names_both_ends(least: tuple[str, str], most: tuple[str, str], words: str) -> None:
-    found = fleet(change(least=cost(*least), most=cost(*most)))
-    assert f"updated in place, {words} · " in found.verdict
+def test_the_first_line_names_both_ends(
+    minimum: tuple[str, str], maximum: tuple[str, str], words: str
+) -> None:
+    actual_change = fleet(change(least=cost(*minimum), most=cost(*maximum)))
+    assert f"updated in place, {words} · " in actual_change.verdict
 
 
 def test_a_price_that_nobody_states_is_marked_at_both_ends() -> None:
-    found = fleet(change(least=cost("2", "1"), certain_price=False))
-    assert "~−720.00 USD a month at min, ~+11,520.00 at max" in found.verdict
+    actual_change = fleet(change(least=cost("2", "1"), certain_price=False))
+    assert "~−720.00 USD a month at min, ~+11,520.00 at max" in actual_change.verdict
 
 
 def test_an_unknown_cost_is_counted_beside_those_that_are_known() -> None:
-    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
-    found = fleet(gone, change(least=cost("1", "2"), most=cost("1", "2")))
-    assert ", +720.00 USD a month, and 1 unknown · " in found.verdict
-    document: Any = report_document(found)
+    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
+    actual_change = fleet(gone_change, change(least=cost("1", "2"), most=cost("1", "2")))
+    assert ", +720.00 USD a month, and 1 unknown · " in actual_change.verdict
+    document: Any = report_document(actual_change)
     (place,) = document["environments"]
     assert place["difference"] == {"min": "720.00", "max": "720.00", "unknown": 1}
     assert place["not_in_difference"] == ["addsub"]
 
 
 def test_unknown_beside_no_difference_is_not_the_same_cost() -> None:
-    found = fleet(change("new", least=UNKNOWN, most=UNKNOWN), change(most=cost("1", "1")))
-    assert ", the same cost, and 1 unknown · " in found.verdict
+    actual_change = fleet(change("new", least=UNKNOWN, most=UNKNOWN), change(most=cost("1", "1")))
+    assert ", the same cost, and 1 unknown · " in actual_change.verdict
 
 
 def test_where_nothing_is_known_the_cost_is_unknown() -> None:
@@ -70,52 +72,52 @@ def test_the_same_instances_cost_the_same_whatever_that_is() -> None:
 
 def test_the_sums_of_owners_count_what_is_unknown() -> None:
     mine = change("mine", owner="search", least=cost("1", "2"), most=cost("1", "2"))
-    found = fleet(mine, change("new", owner="search", least=UNKNOWN, most=UNKNOWN))
-    assert "by owner: search: +720.00 USD a month, and 1 unknown" in markdown(found, 0)
+    actual_change = fleet(mine, change("new", owner="search", least=UNKNOWN, most=UNKNOWN))
+    assert "by owner: search: +720.00 USD a month, and 1 unknown" in markdown(actual_change, 0)
 
 
 def test_the_sum_of_an_owner_is_marked_where_a_price_in_it_is_computed() -> None:
     more = cost("1", "2")
     ours = change("ours", owner="search", certain_price=False, least=more, most=more)
-    found = fleet(ours, change("theirs", owner="ads", least=more, most=more))
-    text = markdown(found, 0).replace("\\~", "~")
+    actual_change = fleet(ours, change("theirs", owner="ads", least=more, most=more))
+    text = markdown(actual_change, 0).replace("\\~", "~")
     assert "by owner: ads: +720.00 USD a month; search: ~+720.00 USD a month" in text
 
 
 def test_a_report_says_what_its_sign_for_computed_prices_means_and_by_which_formula() -> None:
     legend = "~: computed from EC2's price of the same size and region times 1.2 (cpu), 1.25 (g),"
-    computed, stated = fleet(change(certain_price=False)), fleet(change())
-    for text in (markdown(computed, 0), unescape(page(computed))):
+    computed_change, stated_change = fleet(change(certain_price=False)), fleet(change())
+    for text in (markdown(computed_change, 0), unescape(page(computed_change))):
         assert legend in text
-    for text in (markdown(stated, 0), page(stated)):
+    for text in (markdown(stated_change, 0), page(stated_change)):
         assert "~" not in text
 
 
 def test_other_prices_stand_in_each_environment_and_never_beside_nothing_changes() -> None:
     note = "`prices.yaml` differs (discount 10 → 20): all costs here are at the new prices"
-    for found in (fleet(price_note=note), fleet(change(), price_note=note)):
-        assert found.differing
-        assert "prices.yaml differs" in found.verdict
-        assert "nothing changes" not in found.verdict
+    for actual_change in (fleet(price_note=note), fleet(change(), price_note=note)):
+        assert actual_change.differing
+        assert "prices.yaml differs" in actual_change.verdict
+        assert "nothing changes" not in actual_change.verdict
         for limit in (0, 300):
-            assert "prices.yaml" in markdown(found, limit)
-        assert "discount 10 → 20" in markdown(found, 0)
-        assert "discount 10 → 20" in page(found)
-        document: Any = report_document(found)
+            assert "prices.yaml" in markdown(actual_change, limit)
+        assert "discount 10 → 20" in markdown(actual_change, 0)
+        assert "discount 10 → 20" in page(actual_change)
+        document: Any = report_document(actual_change)
         assert document["environments"][0]["price_note"] == note
 
 
 def test_the_row_of_a_removed_endpoint_does_not_hide_what_it_cost() -> None:
-    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
-    assert "| 0.00 (before: unknown) | 0.00 (before: unknown) |" in markdown(fleet(gone), 0)
+    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
+    assert "| 0.00 (before: unknown) | 0.00 (before: unknown) |" in markdown(fleet(gone_change), 0)
 
 
 def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
-    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
-    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(gone)))
+    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
+    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(gone_change)))
     assert re.findall(r">([^<>]+)</text>", chart) == ["addsub", "unknown before", "0.00 to 0.00"]
-    both = change("new", least=UNKNOWN, most=UNKNOWN)
-    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(both)))
+    pair = change("new", least=UNKNOWN, most=UNKNOWN)
+    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(pair)))
     assert "<rect" not in chart
     assert re.findall(r">([^<>]+)</text>", chart) == ["new", "unknown before", "unknown after"]
 
@@ -130,19 +132,21 @@ def test_a_change_of_instances_without_a_price_is_unknown_and_any_other_costs_no
     folder: FleetFolder,
 ) -> None:
     before, prices = revision(folder), PriceBook()
-    other = endpoint_change("sentences", before, revision(folder, "logs: {retention_days: 7}\n"), prices)
-    assert other.least.difference == FREE
-    scaled = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
-    more = endpoint_change("sentences", before, revision(folder, scaled), prices)
+    other_change = endpoint_change(
+        "sentences", before, revision(folder, "logs: {retention_days: 7}\n"), prices
+    )
+    assert other_change.least.difference == FREE
+    scaled_text = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
+    more = endpoint_change("sentences", before, revision(folder, scaled_text), prices)
     assert (more.least.difference, more.most.difference) == (None, None)
-    gone = endpoint_change("sentences", before, None, prices)
-    assert (gone.least.before, gone.least.after, gone.least.difference) == (None, FREE, None)
+    change = endpoint_change("sentences", before, None, prices)
+    assert (change.least.before, change.least.after, change.least.difference) == (None, FREE, None)
 
 
 def test_every_sum_is_in_the_fleets_currency() -> None:
-    found = fleet(change(least=cost("1", "2"), most=cost("1", "2")), currency="EUR")
-    assert "+720.00 EUR a month" in found.verdict
-    for text in (markdown(found, 0), page(found)):
+    actual_change = fleet(change(least=cost("1", "2"), most=cost("1", "2")), currency="EUR")
+    assert "+720.00 EUR a month" in actual_change.verdict
+    for text in (markdown(actual_change, 0), page(actual_change)):
         assert "EUR a month, min" in text
         assert "USD" not in text
 

@@ -20,30 +20,30 @@ from triton_fleet.review.document import report_document
 from triton_fleet.review.markdown import markdown
 from triton_fleet.review.page import page
 
-MOST = KeyChange(("scaling", "max"), 6, 12)
+MAX_CHANGE = KeyChange(("scaling", "max"), 6, 12)
 GPUS = Finding(code="FL951", message="it has 8 GPUs", file=Path("model_specs/simple.yaml"), line=6)
 WAITS = "waits for promotion: prod would change"
 
 
-def pending(name: str = "simple", **keys: Any) -> PendingPromotion:
-    known: dict[str, Any] = {
+def pending_promotion(name: str = "simple", **keys: Any) -> PendingPromotion:
+    known_values: dict[str, Any] = {
         "endpoint": name,
         "environment": "prod",
         "state": PromotionState.CHANGED,
-        "changes": (MOST,),
+        "changes": (MAX_CHANGE,),
         "least": cost("1", "1"),
         "most": cost("4", "8"),
     }
-    return PendingPromotion(**{**known, **keys})
+    return PendingPromotion(**{**known_values, **keys})
 
 
-def heading(found: FleetChange) -> str:
-    return markdown(found, 0).splitlines()[1]
+def heading(change: FleetChange) -> str:
+    return markdown(change, 0).splitlines()[1]
 
 
 class TestTheLine:
     @pytest.mark.parametrize(
-        ("least", "most", "words"),
+        ("minimum", "maximum", "words"),
         [
             (cost("1", "1"), cost("4", "8"), "the same cost at min, +2,880.00 USD a month at max"),
             (cost("1", "2"), cost("4", "8"), "+720.00 USD a month at min, +2,880.00 at max"),
@@ -53,67 +53,82 @@ class TestTheLine:
             (cost(None, "1"), cost(None, "1"), "cost unknown"),
         ],
     )
-    def test_has_the_cost_at_both_ends(self, least: CostChange, most: CostChange, words: str) -> None:
-        assert pending_line(pending(least=least, most=most)) == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+    def test_has_the_cost_at_both_ends(self, minimum: CostChange, maximum: CostChange, words: str) -> None:
+        assert (
+            pending_line(pending_promotion(least=minimum, most=maximum))
+            == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+        )
 
     def test_marks_a_price_that_no_source_states_for_the_region(self) -> None:
-        assert pending_line(pending(certain_price=False)).endswith(
+        assert pending_line(pending_promotion(certain_price=False)).endswith(
             "12, the same cost at min, ~+2,880.00 USD a month at max"
         )
 
     def test_names_who_would_refuse_it(self) -> None:
-        assert pending_line(pending(by_rules=(GPUS,))).endswith("; its rules would refuse it: FL951")
-        both = pending(by_rules=(GPUS,), by_policies=(GPUS,))
-        assert pending_line(both).endswith("; its rules and policies would refuse it: FL951")
+        assert pending_line(pending_promotion(by_rules=(GPUS,))).endswith(
+            "; its rules would refuse it: FL951"
+        )
+        pair = pending_promotion(by_rules=(GPUS,), by_policies=(GPUS,))
+        assert pending_line(pair).endswith("; its rules and policies would refuse it: FL951")
 
     def test_counts_the_keys_beyond_four(self) -> None:
         many = tuple(KeyChange(("tags", str(number)), 1, 2) for number in range(6))
-        assert "tags.3 1 → 2; 2 more, the same" in pending_line(pending(changes=many))
+        assert "tags.3 1 → 2; 2 more, the same" in pending_line(pending_promotion(changes=many))
 
     def test_shortens_a_long_value(self) -> None:
-        assert len(pending_line(pending(changes=(KeyChange(("x",), "", "y" * 999),)))) < 250
+        assert len(pending_line(pending_promotion(changes=(KeyChange(("x",), "", "y" * 999),)))) < 250
 
 
 class TestEqualChanges:
     def test_are_one_line_with_the_sum_of_their_costs(self) -> None:
-        found = [pending(f"e{number}") for number in range(5)]
-        assert list(pending_texts([*found, pending("other", content=("image: a → b",))])) == [
+        promotions = [pending_promotion(f"e{number}") for number in range(5)]
+        assert list(pending_texts([*promotions, pending_promotion("other", content=("image: a → b",))])) == [
             f"{WAITS} e0, e1, e2 and 2 more endpoints: scaling.max 6 → 12, the same cost at min, +14,400.00 USD a month at max",
             f"{WAITS} other: scaling.max 6 → 12; image: a → b, the same cost at min, +2,880.00 USD a month at max",
         ]
 
     def test_count_an_unknown_price_beside_the_sum(self) -> None:
-        (line,) = pending_lines([pending("a"), pending("b", least=cost(None, "1"))])
+        (line,) = pending_lines([pending_promotion("a"), pending_promotion("b", least=cost(None, "1"))])
         assert (
             line.text
             == f"{WAITS} a, b: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max, and 1 unknown"
         )
 
     def test_with_a_computed_price_have_its_sign_and_the_report_its_formula(self) -> None:
-        text = markdown(fleet(pending=(pending(certain_price=False),)), 0)
+        text = markdown(fleet(pending=(pending_promotion(certain_price=False),)), 0)
         assert "+2,880.00 USD a month at max" in text
         assert "~: computed from EC2's price of the same size and region times" in text
 
     def test_that_one_is_refused_for_are_a_line_of_their_own(self) -> None:
-        assert len(list(pending_lines([pending("a"), pending("b", by_policies=(GPUS,))]))) == 2
+        assert (
+            len(list(pending_lines([pending_promotion("a"), pending_promotion("b", by_policies=(GPUS,))])))
+            == 2
+        )
 
     def test_may_have_the_endpoints_own_names(self) -> None:
-        found = [pending(f"ep-{each}", content=(f"archive ep-{each}: other files",)) for each in range(2)]
-        (line,) = pending_lines(found)
+        promotions = [
+            pending_promotion(f"ep-{index}", content=(f"archive ep-{index}: other files",))
+            for index in range(2)
+        ]
+        (line,) = pending_lines(promotions)
         assert line.text.startswith(f"{WAITS} ep-0, ep-1: scaling.max 6 → 12; archive NAME: other files, ")
 
     def test_are_folded_by_owner_in_a_comment_and_a_page(self) -> None:
         owners = ["search", "search", "images", None]
-        found = fleet(pending=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners)))
-        text = markdown(found, 0)
+        change = fleet(
+            pending=tuple(pending_promotion(f"e{at}", owner=owner) for at, owner in enumerate(owners))
+        )
+        text = markdown(change, 0)
         assert f"- {WAITS} 4 endpoints of 2 owners: scaling.max 6 → 12, " in text
         names = "<details><summary>which</summary>e3<br>images: e2<br>search: e0, e1</details>"
         assert names in text
-        assert names in page(found)
+        assert names in page(change)
 
     def test_beyond_the_limit_are_counted(self) -> None:
-        found = [pending(f"e{number}", content=(f"image: a → {number}",)) for number in range(4)]
-        assert [each.text for each in pending_lines(found, 2)][2:] == [
+        promotions = [
+            pending_promotion(f"e{number}", content=(f"image: a → {number}",)) for number in range(4)
+        ]
+        assert [line.text for line in pending_lines(promotions, 2)][2:] == [
             "and 2 more endpoints: `fleet diff --env prod`"
         ]
 
@@ -122,7 +137,7 @@ class TestEqualChanges:
         values = {"a": f"{old}harmless", "b": f"https://evil.example/{old}"}
         first, second = pending_lines(
             [
-                pending(name, changes=(KeyChange(("environment", "A"), old, new),))
+                pending_promotion(name, changes=(KeyChange(("environment", "A"), old, new),))
                 for name, new in values.items()
             ]
         )
@@ -132,75 +147,83 @@ class TestEqualChanges:
 
 class TestWhatAChangeAdds:
     def test_is_nothing_where_the_same_waited_before(self) -> None:
-        assert added_promotions([pending()], [pending()], {}) == ()
+        assert added_promotions([pending_promotion()], [pending_promotion()], {}) == ()
 
     def test_is_all_that_waits_where_nothing_waited(self) -> None:
-        assert added_promotions([], [pending()], {}) == (pending(),)
+        assert added_promotions([], [pending_promotion()], {}) == (pending_promotion(),)
 
     def test_is_a_key_without_those_that_waited_and_its_own_cost(self) -> None:
         bake = KeyChange(("rollout", "bake"), "600s", "1200s")
-        head = pending(changes=(MOST, bake))
-        (found,) = added_promotions([pending()], [head], {})
-        assert pending_line(found) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
+        head = pending_promotion(changes=(MAX_CHANGE, bake))
+        (promotion,) = added_promotions([pending_promotion()], [head], {})
+        assert pending_line(promotion) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
 
     def test_is_a_key_whose_value_waited_with_another_one(self) -> None:
-        base = pending(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
-        (found,) = added_promotions([base], [pending()], {})
+        base = pending_promotion(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
+        (promotion,) = added_promotions([base], [pending_promotion()], {})
         assert (
-            pending_line(found)
+            pending_line(promotion)
             == f"{WAITS} simple: scaling.max 6 → 12 (so far 6 → 8), the same cost at min, +2,160.00 USD a month at max"
         )
 
     def test_is_the_end_of_a_spec(self) -> None:
-        removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
-        (found,) = added_promotions([pending()], [removed], {})
+        removed_promotion = PendingPromotion(
+            endpoint="simple", environment="prod", state=PromotionState.REMOVED
+        )
+        (promotion,) = added_promotions([pending_promotion()], [removed_promotion], {})
         assert (
-            pending_line(found)
+            pending_line(promotion)
             == "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
         )
 
     def test_is_a_refusal_of_what_waited_before(self) -> None:
-        (found,) = added_promotions([pending()], [pending(by_policies=(GPUS,))], {})
-        assert pending_line(found) == "waits for promotion: prod's policies would now refuse simple: FL951"
+        (promotion,) = added_promotions([pending_promotion()], [pending_promotion(by_policies=(GPUS,))], {})
+        assert (
+            pending_line(promotion) == "waits for promotion: prod's policies would now refuse simple: FL951"
+        )
 
     def test_is_not_what_no_longer_waits(self) -> None:
-        assert added_promotions([pending()], [], {}) == ()
+        assert added_promotions([pending_promotion()], [], {}) == ()
 
 
 class TestTheReport:
     def test_counts_it_in_the_heading(self) -> None:
-        found = fleet(pending=(pending(), pending("b", by_policies=(GPUS,))))
-        assert heading(found) == (
+        change = fleet(pending=(pending_promotion(), pending_promotion("b", by_policies=(GPUS,))))
+        assert heading(change) == (
             "### prod: 2 endpoints wait for promotion, the same cost at min, +5,760.00 USD a month at max; 1 would be refused: FL951"
         )
 
     def test_counts_what_cannot_be_compared_apart(self) -> None:
-        wrong = pending("b", problem="unknown key `scalling`")
+        wrong = pending_promotion("b", problem="unknown key `scalling`")
         assert heading(fleet(pending=(wrong,))) == "### prod: 1 endpoint cannot be compared"
-        assert heading(fleet(pending=(pending(), wrong))).endswith("at max; 1 endpoint cannot be compared")
+        assert heading(fleet(pending=(pending_promotion(), wrong))).endswith(
+            "at max; 1 endpoint cannot be compared"
+        )
 
     def test_counts_what_is_no_longer_refused(self) -> None:
-        (permitted,) = added_promotions([pending(by_policies=(GPUS,))], [pending()], {})
-        assert heading(fleet(pending=(permitted,))) == (
+        (promotion,) = added_promotions([pending_promotion(by_policies=(GPUS,))], [pending_promotion()], {})
+        assert heading(fleet(pending=(promotion,))) == (
             "### prod: 1 endpoint waits for promotion, the same cost; 1 would no longer be refused: FL951"
         )
 
     def test_has_it_after_what_changes_at_once(self) -> None:
-        found = fleet(change(), pending=(pending("b"),))
-        assert heading(found).endswith(
+        actual_change = fleet(change(), pending=(pending_promotion("b"),))
+        assert heading(actual_change).endswith(
             "no interruption · 1 endpoint waits for promotion, the same cost at min, +2,880.00 USD a month at max"
         )
 
     def test_does_not_call_it_a_promotion_where_main_has_no_spec(self) -> None:
-        removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
-        assert heading(fleet(pending=(removed,))) == "### prod: 1 endpoint without a spec in main"
+        removed_promotion = PendingPromotion(
+            endpoint="simple", environment="prod", state=PromotionState.REMOVED
+        )
+        assert heading(fleet(pending=(removed_promotion,))) == "### prod: 1 endpoint without a spec in main"
 
     def test_reports_that_nothing_changes_only_where_nothing_waits(self) -> None:
         assert "nothing changes" in markdown(fleet(), 0)
-        assert "nothing changes" not in markdown(fleet(pending=(pending(),)), 0)
+        assert "nothing changes" not in markdown(fleet(pending=(pending_promotion(),)), 0)
 
     def test_has_a_line_and_the_findings_in_a_comment(self) -> None:
-        text = markdown(fleet(pending=(pending(by_policies=(GPUS,)),)), 0)
+        text = markdown(fleet(pending=(pending_promotion(by_policies=(GPUS,)),)), 0)
         assert (
             f"- {WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max"
             in text
@@ -209,13 +232,13 @@ class TestTheReport:
         assert "model_specs/simple.yaml:6: error FL951: it has 8 GPUs" in text
 
     def test_stays_short_where_many_wait_for_the_same(self) -> None:
-        found = fleet(pending=tuple(pending(f"endpoint-{number}") for number in range(200)))
-        text = markdown(found, 1000)
+        change = fleet(pending=tuple(pending_promotion(f"endpoint-{number}") for number in range(200)))
+        text = markdown(change, 1000)
         assert len(text) < 1000
         assert f"- {WAITS} 200 endpoints: scaling.max 6 → 12, " in text
 
     def test_has_them_in_a_page(self) -> None:
-        text = page(fleet(pending=(pending(by_policies=(GPUS,)),)))
+        text = page(fleet(pending=(pending_promotion(by_policies=(GPUS,)),)))
         assert (
             f"<div>{WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max; its policies"
             in text
@@ -223,8 +246,8 @@ class TestTheReport:
         assert "findings against a promotion" in text
 
     def test_has_them_in_json(self) -> None:
-        found = fleet(pending=(pending(by_policies=(GPUS,)),))
-        document: Any = report_document(found)
+        change = fleet(pending=(pending_promotion(by_policies=(GPUS,)),))
+        document: Any = report_document(change)
         assert document["environments"][0]["pending"] == [
             {
                 "endpoint": "simple",
@@ -244,7 +267,7 @@ class TestTheReport:
 
 
 def test_a_new_endpoint_costs_all_that_it_costs() -> None:
-    new = pending(
+    new = pending_promotion(
         state=PromotionState.NEW,
         changes=(),
         machines="2 to 6 × ml.g5.xlarge",

@@ -42,7 +42,7 @@ def test_an_action_that_is_added_is_named_with_its_role_and_resource() -> None:
 
 def test_a_statement_that_is_only_divided_otherwise_is_no_change() -> None:
     before = template(Role1=role(), P=policy(Action=["a:B", "a:C"], Resource=["x", "y"]))
-    halves = [{"Effect": "Allow", "Action": each, "Resource": ["y", "x"]} for each in ("a:C", "a:B")]
+    halves = [{"Effect": "Allow", "Action": text, "Resource": ["y", "x"]} for text in ("a:C", "a:B")]
     whole = {"PolicyDocument": {"Statement": halves}, "Roles": [{"Ref": "Role1"}]}
     after = template(Role1=role(), P={"Type": "AWS::IAM::Policy", "Properties": whole})
     assert permission_changes(before, after) == ()
@@ -50,13 +50,15 @@ def test_a_statement_that_is_only_divided_otherwise_is_no_change() -> None:
 
 def test_a_condition_is_part_of_the_sentence() -> None:
     after = template(Role1=role(), P=policy(Action="a:B", Resource="*", Condition={"Bool": {"x": "true"}}))
-    (found,) = permission_changes(template(Role1=role()), after)
-    assert found == """the endpoint's role is now allowed a:B on * if {"Bool": {"x": "true"}}"""
+    (permission_change,) = permission_changes(template(Role1=role()), after)
+    assert permission_change == """the endpoint's role is now allowed a:B on * if {"Bool": {"x": "true"}}"""
 
 
 def test_who_may_assume_a_role_is_a_permission_as_well() -> None:
-    found = permission_changes(template(Role1=role()), template(Role1=role("lambda.amazonaws.com")))
-    assert found == (
+    actual_permission_changes = permission_changes(
+        template(Role1=role()), template(Role1=role("lambda.amazonaws.com"))
+    )
+    assert actual_permission_changes == (
         "lambda.amazonaws.com is now allowed sts:AssumeRole on the endpoint's role",
         "sagemaker.amazonaws.com is no longer allowed sts:AssumeRole on the endpoint's role",
     )

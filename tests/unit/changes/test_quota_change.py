@@ -1,4 +1,4 @@
-"""What a change asks of quotas: instances at the most, and those beside them while endpoints are updated."""
+"""Quotas that a change needs: instances at the most, and those beside them while endpoints are updated."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from triton_fleet.context.traffic import InstanceNeed
 G5 = "ml.g5.xlarge"
 
 
-def updated(name: str, beside: int, most: int = 4, machine: str = G5) -> EndpointChange:
-    limit = InstanceLimit(types=(machine,), most=most)
-    need = InstanceNeed(type=machine, beside=beside, most=most)
+def updated_change(name: str, beside: int, maximum: int = 4, machine: str = G5) -> EndpointChange:
+    limit = InstanceLimit(types=(machine,), most=maximum)
+    need = InstanceNeed(type=machine, beside=beside, most=maximum)
     return change(name, need=need, limits=(limit, limit))
 
 
@@ -36,15 +36,15 @@ def updated(name: str, beside: int, most: int = 4, machine: str = G5) -> Endpoin
 def test_the_line_counts_the_largest_second_fleets_that_run_side_by_side(
     besides: list[int], words: str
 ) -> None:
-    first, *_ = quota_changes([updated(f"e{number}", beside) for number, beside in enumerate(besides)])
+    first, *_ = quota_changes([updated_change(f"e{number}", beside) for number, beside in enumerate(besides)])
     assert str(first) == f"{G5} for endpoint usage: {words}"
 
 
 def test_the_quota_of_all_types_counts_those_of_each() -> None:
-    found = quota_changes([updated("a", 2), updated("b", 1, machine="ml.g6.xlarge")])
-    assert [each.beside_at_once for each in found] == [2, 1, 3]
+    changes = quota_changes([updated_change("a", 2), updated_change("b", 1, machine="ml.g6.xlarge")])
+    assert [change.beside_at_once for change in changes] == [2, 1, 3]
 
 
 def test_an_update_that_starts_no_instances_is_not_one_of_those_side_by_side() -> None:
-    first, *_ = quota_changes([updated("a", 2), updated("b", 0)])
+    first, *_ = quota_changes([updated_change("a", 2), updated_change("b", 0)])
     assert (first.at_once, first.beside_at_once) == (1, 2)

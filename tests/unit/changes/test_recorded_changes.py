@@ -24,6 +24,6 @@ def test_a_record_of_any_shape_is_compared_as_it_is(models: Any) -> None:
     record = {} if models is None else {"triton": "25.04", "models": models}
     for pair in ((SPEC, record), (record, SPEC)):
         changes = recorded_changes(*pair)
-        assert any(each.key.startswith("models") for each in changes)
-        assert all(str(each) for each in changes)
+        assert any(change.key.startswith("models") for change in changes)
+        assert all(str(change) for change in changes)
     assert recorded_changes(record, record) == []

@@ -15,15 +15,15 @@ from triton_fleet.changes.wording import detail_lists
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.prices import PriceBook
 
-SUSPENDED = ["suspended during the update, resumed after it"]
-DEREGISTERED = ["deregistered for the update, and restored after it"]
+SUSPENDED_NOTES = ["suspended during the update, resumed after it"]
+DEREGISTERED_NOTES = ["deregistered for the update, and restored after it"]
 
 
 @pytest.mark.parametrize(
     ("properties", "is_scaled", "words"),
     [
-        (("EndpointConfigName",), True, SUSPENDED),
-        (("EndpointConfigName", "InstanceType"), True, DEREGISTERED),
+        (("EndpointConfigName",), True, SUSPENDED_NOTES),
+        (("EndpointConfigName", "InstanceType"), True, DEREGISTERED_NOTES),
         (("EndpointConfigName", "InstanceType"), False, None),
         (("EndpointConfigName",), False, None),
         (("Policies",), True, None),

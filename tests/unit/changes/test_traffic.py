@@ -13,7 +13,7 @@ from triton_fleet.context.capacity import InstanceLimit, instance_limit
 from triton_fleet.context.traffic import InstanceNeed, Phase, instance_need, update_traffic
 from triton_fleet.spec.endpoint import EndpointSpec
 
-ALL = "Number of instances across active endpoints"
+QUOTA_OF_INSTANCES = "Number of instances across active endpoints"
 
 
 def spec(rollout: dict[str, Any], count: int = 4) -> EndpointSpec:
@@ -51,7 +51,7 @@ class TestPhases:
     ) -> None:
         traffic = update_traffic(spec(rollout))
         assert traffic.phases == tuple(Phase(share=share, seconds=seconds) for share, seconds in phases)
-        assert traffic.shortest == sum(each.seconds for each in traffic.phases)
+        assert traffic.shortest == sum(phase.seconds for phase in traffic.phases)
 
 
 class TestQuotas:
@@ -61,37 +61,40 @@ class TestQuotas:
             InstanceLimit(types=("ml.g6.xlarge",), most=8),
         )
         need = InstanceNeed(type="ml.g6.xlarge", beside=2, most=8)
-        moved = change(effect=UpdateEffect.CONFIGURATION, limits=limits, need=need)
-        assert [str(each) for each in quota_changes([moved])] == [
+        moved_change = change(effect=UpdateEffect.CONFIGURATION, limits=limits, need=need)
+        assert [str(change) for change in quota_changes([moved_change])] == [
             "ml.g5.xlarge for endpoint usage: 8 → 0 at the most",
             "ml.g6.xlarge for endpoint usage: 0 → 8 at the most, and 2 beside them during an update",
-            f"{ALL}: 8 → 8 at the most, and 2 beside them during an update",
+            f"{QUOTA_OF_INSTANCES}: 8 → 8 at the most, and 2 beside them during an update",
         ]
 
     def test_the_largest_second_fleet_counts_and_a_new_endpoint_starts_none(self) -> None:
         limit = InstanceLimit(types=("ml.g5.xlarge",), most=4)
-        updated = [
+        changes = [
             change(name, limits=(limit, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=beside, most=4))
             for name, beside in (("a", 1), ("b", 3))
         ]
         new = change("c", limits=(None, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=4, most=4))
-        found = quota_changes([*updated, new])
-        assert [(each.before, each.after, each.beside) for each in found] == [(8, 12, 3), (8, 12, 3)]
+        actual_changes = quota_changes([*changes, new])
+        assert [
+            (actual_change.before, actual_change.after, actual_change.beside)
+            for actual_change in actual_changes
+        ] == [(8, 12, 3), (8, 12, 3)]
 
     def test_an_instance_pool_asks_for_the_quota_of_its_type_too(self) -> None:
-        pools = [{"InstanceType": f"ml.{each}.xlarge", "Priority": at} for at, each in ((1, "g5"), (2, "g6"))]
+        pools = [{"InstanceType": f"ml.{item}.xlarge", "Priority": at} for at, item in ((1, "g5"), (2, "g6"))]
         raw = {"EndpointConfig": {"ProductionVariants.0.InstancePools": pools}}
         before = spec({})
         after = before.model_copy(update={"cloudformation": raw})
-        moved = change(
+        moved_change = change(
             effect=UpdateEffect.CONFIGURATION,
             limits=(instance_limit(before), instance_limit(after)),
             need=instance_need(before, after, replaced=True),
         )
-        assert [str(each) for each in quota_changes([moved])] == [
+        assert [str(change) for change in quota_changes([moved_change])] == [
             "ml.g5.xlarge for endpoint usage: 4 → 4 at the most, and 4 beside them during an update",
             "ml.g6.xlarge for endpoint usage: 0 → 4 at the most, and 4 beside them during an update",
-            f"{ALL}: 4 → 4 at the most, and 4 beside them during an update",
+            f"{QUOTA_OF_INSTANCES}: 4 → 4 at the most, and 4 beside them during an update",
         ]
 
     def test_the_same_instances_ask_for_nothing(self) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.check.lock_drift import stale_findings
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
@@ -62,10 +61,10 @@ def stale(folder: FleetFolder) -> list[Finding]:
 
 
 def entry_names(repository: Path) -> list[str]:
-    packed = io.BytesIO()
-    FolderSource.of(repository).write(packed)
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as tar:
+    stream = io.BytesIO()
+    FolderSource.of(repository).write(stream)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream) as tar:
         return tar.getnames()
 
 
@@ -76,7 +75,7 @@ def digest(repository: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("config", "empty", "packed"),
+    ("config", "empty", "packed_lines"),
     [
         (ENSEMBLE, ["1"], ["1"]),
         (ENSEMBLE, [], ["1"]),
@@ -87,25 +86,25 @@ def digest(repository: Path) -> str:
     ],
 )
 def test_a_version_folder_that_git_drops_makes_no_lock_stale(
-    origin: FleetFolder, tmp_path: Path, config: str, empty: list[str], packed: list[str]
+    origin: FleetFolder, tmp_path: Path, config: str, empty: list[str], packed_lines: list[str]
 ) -> None:
     origin.write("repository/chain/config.pbtxt", config)
     for version in empty:
         (origin.root / "repository/chain" / version).mkdir(parents=True)
-    other = clone(origin, tmp_path)
-    assert not (other.root / "repository/chain/1").exists() or ".gitkeep" in empty[0]
-    assert stale(other) == stale(origin) == []
-    names = [name for name in entry_names(other.root / "repository") if name.startswith("chain/")]
-    assert names == ["chain/config.pbtxt", *(f"chain/{version}" for version in packed)]
-    errors = [each for each in all_findings(open_project(other.root, "dev")) if each.code == "FL404"]
+    other_folder = clone(origin, tmp_path)
+    assert not (other_folder.root / "repository/chain/1").exists() or ".gitkeep" in empty[0]
+    assert stale(other_folder) == stale(origin) == []
+    names = [name for name in entry_names(other_folder.root / "repository") if name.startswith("chain/")]
+    assert names == ["chain/config.pbtxt", *(f"chain/{version}" for version in packed_lines)]
+    errors = [finding for finding in other_folder.check() if finding.code == "FL404"]
     assert errors == []
 
 
 def test_other_folders_without_files_make_no_lock_stale_either(origin: FleetFolder, tmp_path: Path) -> None:
     (origin.root / "repository/embed/1/cache/deep").mkdir(parents=True)
     (origin.root / "repository/embed/2").mkdir()
-    other = clone(origin, tmp_path)
-    assert stale(other) == stale(origin) == []
+    other_folder = clone(origin, tmp_path)
+    assert stale(other_folder) == stale(origin) == []
     assert entry_names(origin.root / "repository") == [
         "embed",
         "embed/config.pbtxt",
@@ -116,18 +115,18 @@ def test_other_folders_without_files_make_no_lock_stale_either(origin: FleetFold
 
 def test_a_version_that_is_left_out_is_named(origin: FleetFolder) -> None:
     (origin.root / "repository/embed/2").mkdir()
-    (found,) = [each for each in all_findings(open_project(origin.root, "dev")) if each.code == "FL463"]
-    assert found.message == "the version directory 2 of 'embed' is empty, so it is not packed"
+    (finding,) = [finding for finding in origin.check() if finding.code == "FL463"]
+    assert finding.message == "the version directory 2 of 'embed' is empty, so it is not packed"
 
 
 def test_line_ends_that_git_changes_make_no_lock_stale(origin: FleetFolder, tmp_path: Path) -> None:
     origin.write("repository/embed/1/vocabulary.txt", "a\nb\n" * 300_000)
     (origin.root / "repository/embed/1/weights.bin").write_bytes(b"\0\r\n\n")
-    other = clone(origin, tmp_path, "-c", "core.autocrlf=true")
-    assert b"\r\n" in (other.root / "repository/embed/1/vocabulary.txt").read_bytes()
-    assert b"\r\n" in (other.root / "repository/embed/config.pbtxt").read_bytes()
-    assert stale(other) == []
-    assert digest(other.root / "repository") == digest(origin.root / "repository")
+    other_folder = clone(origin, tmp_path, "-c", "core.autocrlf=true")
+    assert b"\r\n" in (other_folder.root / "repository/embed/1/vocabulary.txt").read_bytes()
+    assert b"\r\n" in (other_folder.root / "repository/embed/config.pbtxt").read_bytes()
+    assert stale(other_folder) == []
+    assert digest(other_folder.root / "repository") == digest(origin.root / "repository")
 
 
 @pytest.mark.parametrize("content", [b"a\0\r\nb", "a\r\n".encode("utf-16")])
@@ -140,10 +139,10 @@ def test_what_is_no_text_is_packed_byte_for_byte(origin: FleetFolder, content: b
 
 def test_line_ends_of_other_files_are_named_with_what_keeps_them(origin: FleetFolder, tmp_path: Path) -> None:
     origin.write("repository/embed/1/merges", "a b\nc d\n")
-    other = clone(origin, tmp_path, "-c", "core.autocrlf=true")
-    (found,) = stale(other)
-    assert found.message == "only the line ends of the file changed since it was locked"
-    assert found.hint.startswith("write `embed/1/merges -text` into a .gitattributes file")
+    other_folder = clone(origin, tmp_path, "-c", "core.autocrlf=true")
+    (finding,) = stale(other_folder)
+    assert finding.message == "only the line ends of the file changed since it was locked"
+    assert finding.hint.startswith("write `embed/1/merges -text` into a .gitattributes file")
 
 
 @pytest.fixture
@@ -156,21 +155,21 @@ def weights(origin: FleetFolder) -> Path:
 
 
 def lines(findings: list[Finding]) -> list[str]:
-    return [f"{each.code} {each.message} | {each.hint}" for each in findings]
+    return [f"{finding.code} {finding.message} | {finding.hint}" for finding in findings]
 
 
 def test_missing_weights_are_named_with_their_size_and_never_locked_away(
     origin: FleetFolder, tmp_path: Path, weights: Path
 ) -> None:
-    other = clone(origin, tmp_path)
+    other_folder = clone(origin, tmp_path)
     message = "the file is missing in this clone, and the lock lists it; model 'embed' lacks 3.0 MiB"
     remedy = "run the script that creates it, or copy it from where the lock was written"
-    assert lines(stale(other)) == [f"FL840 {message} | {remedy}"]
-    before = (other.root / LOCK).read_text()
-    with pytest.raises(FindingsError, match="FL840") as refused:
-        write_locks(open_project(other.root, "dev"))
-    assert refused.value.findings[0].hint == f"{remedy}; pass --drop-missing if it was removed on purpose"
-    assert (other.root / LOCK).read_text() == before
+    assert lines(stale(other_folder)) == [f"FL840 {message} | {remedy}"]
+    before = (other_folder.root / LOCK).read_text()
+    with pytest.raises(FindingsError, match="FL840") as refusal:
+        write_locks(open_project(other_folder.root, "dev"))
+    assert refusal.value.findings[0].hint == f"{remedy}; pass --drop-missing if it was removed on purpose"
+    assert (other_folder.root / LOCK).read_text() == before
 
 
 def test_a_missing_only_version_is_missing_weights_and_no_broken_layout(
@@ -179,19 +178,19 @@ def test_a_missing_only_version_is_missing_weights_and_no_broken_layout(
     origin.write(".gitignore", "*.onnx\n")
     origin.write("repository/net/config.pbtxt", 'platform: "onnxruntime_onnx"\n')
     origin.write("repository/net/1/model.onnx", "x")
-    other = clone(origin, tmp_path)
-    origin_lock = load_lock(other.root / LOCK)
+    other_folder = clone(origin, tmp_path)
+    origin_lock = load_lock(other_folder.root / LOCK)
     assert list(origin_lock.archives["sentences"].models) == ["embed", "net"]
-    assert [each.code for each in stale(other)] == ["FL840"]
+    assert [finding.code for finding in stale(other_folder)] == ["FL840"]
 
 
 def test_changes_beside_missing_weights_are_told_too(
     origin: FleetFolder, tmp_path: Path, weights: Path
 ) -> None:
-    other = clone(origin, tmp_path)
-    other.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-    changed = next(each for each in stale(other) if each.code == "FL306")
-    assert changed.hint.startswith("get the missing files, then run `fleet lock --env dev sentences`")
+    other_folder = clone(origin, tmp_path)
+    other_folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
+    changed_finding = next(finding for finding in stale(other_folder) if finding.code == "FL306")
+    assert changed_finding.hint.startswith("get the missing files, then run `fleet lock --env dev sentences`")
 
 
 @pytest.mark.parametrize(
@@ -205,8 +204,8 @@ def test_the_remedy_is_what_the_fleet_has(
     origin: FleetFolder, tmp_path: Path, weights: Path, file: str, text: str, remedy: str
 ) -> None:
     origin.write(file, text)
-    (found,) = stale(clone(origin, tmp_path))
-    assert found.hint == remedy
+    (finding,) = stale(clone(origin, tmp_path))
+    assert finding.hint == remedy
 
 
 def test_missing_weights_can_be_given_up_on_purpose(origin: FleetFolder, weights: Path) -> None:
@@ -230,16 +229,16 @@ def remove_code(repository: Path) -> None:
     (repository / "embed/1/helper.py").unlink()
 
 
-@pytest.mark.parametrize("removed", [remove_model, remove_version, remove_code])
-def test_what_is_removed_on_purpose_is_locked_without_asking(origin: FleetFolder, removed: object) -> None:
+@pytest.mark.parametrize("removal", [remove_model, remove_version, remove_code])
+def test_what_is_removed_on_purpose_is_locked_without_asking(origin: FleetFolder, removal: object) -> None:
     origin.write("repository/net/config.pbtxt", 'platform: "onnxruntime_onnx"\n')
     origin.write("repository/net/1/model.onnx", "x")
     origin.write("repository/net/2/model.onnx", "x")
     origin.write("repository/embed/1/helper.py", "")
     write_locks(open_project(origin.root, "dev"))
-    assert callable(removed)
-    removed(origin.root / "repository")
-    assert {each.code for each in stale(origin)} == {"FL306"}
+    assert callable(removal)
+    removal(origin.root / "repository")
+    assert {finding.code for finding in stale(origin)} == {"FL306"}
     write_locks(open_project(origin.root, "dev"))
     assert stale(origin) == []
 
@@ -251,7 +250,7 @@ def test_a_pointer_of_git_lfs_is_never_packed(origin: FleetFolder) -> None:
     message = "this clone has only Git LFS's pointer to the file, which has 90.0 MiB"
     assert lines(stale(origin)) == [f"FL750 {message} | run `git lfs pull`"]
     (origin.root / LOCK).unlink()
-    codes = [each.code for each in all_findings(open_project(origin.root, "dev"))]
+    codes = [finding.code for finding in origin.check()]
     assert "FL750" in codes
     with pytest.raises(FindingsError, match="FL750"):
         write_locks(open_project(origin.root, "dev"))

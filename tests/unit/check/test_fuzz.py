@@ -1,4 +1,4 @@
-"""Whatever specs, environments and locks say, `fleet check` has findings for it and nothing else."""
+"""Any specs, environments and locks give findings of `fleet check` and nothing else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MANY = settings(
 )
 
 
-def written(document: Document) -> bytes:
+def document_bytes(document: Document) -> bytes:
     """As YAML, of which JSON is a part; without the escapes of which YAML knows other ones."""
     return json.dumps(document, ensure_ascii=False).replace("\x7f", "").encode("utf-8", "replace")
 
@@ -49,7 +49,7 @@ def fleets(draw: st.DrawFn) -> tuple[Document, Document, Document]:
 @MANY
 @given(fleets())
 def test_rules_find_and_never_break(fleet: tuple[Document, Document, Document]) -> None:
-    one_input(SEPARATOR.join(map(written, fleet)))
+    one_input(SEPARATOR.join(map(document_bytes, fleet)))
 
 
 def test_most_specs_that_are_tried_reach_the_rules() -> None:
@@ -57,7 +57,7 @@ def test_most_specs_that_are_tried_reach_the_rules() -> None:
 
     @settings(deadline=None, max_examples=100, derandomize=True, database=None)
     @given(specs())
-    def tried(spec: Document) -> None:
+    def try_spec(spec: Document) -> None:
         try:
             validate(EndpointSpec, Source(Path("spec.yaml"), spec))
         except FindingsError:
@@ -65,7 +65,7 @@ def test_most_specs_that_are_tried_reach_the_rules() -> None:
         else:
             counts[True] += 1
 
-    tried()
+    try_spec()
     assert counts[True] > counts[False]
 
 
@@ -132,7 +132,7 @@ def test_shapes_of_any_length() -> None:
 
 def test_services_at_one_port_are_told_however_many_they_are() -> None:
     ports = ("METRICS_PORT", "GRPC_PORT")
-    lines = [f'  SAGEMAKER_TRITON_{each}: "8080"\n' for each in ports] + [
+    lines = [f'  SAGEMAKER_TRITON_{port}: "8080"\n' for port in ports] + [
         "  SAGEMAKER_TRITON_ALLOW_GRPC: on\n"
     ]
     one_input(USUAL_SPEC + b"environment:\n" + "".join(lines).encode())
@@ -151,7 +151,7 @@ def test_findings_do_not_depend_on_the_order_of_sets() -> None:
         "    for case in (each.wrong, each.right):\n"
         "        print(*rule_findings(case.context()), sep='\\n')\n"
     )
-    said = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", text],
             cwd=ROOT,
@@ -162,8 +162,8 @@ def test_findings_do_not_depend_on_the_order_of_sets() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert said[0] == said[1]
-    assert said[0].count("FL") > len(examples())
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("FL") > len(examples())
 
 
 def test_thousands_of_archives_are_judged_at_once() -> None:

@@ -14,7 +14,11 @@ TOPICS = "notifications:\n  owners:\n    search: {critical: [search@example.com]
 
 def idle(folder: FleetFolder, *endpoints: str, environment: str = "dev") -> list[str]:
     findings = all_findings(open_project(folder.root, environment, endpoints))
-    return [f"{each.line} {each.message} | {each.hint}" for each in findings if each.code == "FL518"]
+    return [
+        f"{finding.line} {finding.message} | {finding.hint}"
+        for finding in findings
+        if finding.code == "FL518"
+    ]
 
 
 @pytest.fixture
@@ -26,8 +30,8 @@ def fleet(folder: FleetFolder) -> FleetFolder:
 
 
 def test_a_team_that_owns_nothing_is_reported_with_the_likely_team(fleet: FleetFolder) -> None:
-    (found,) = [each for each in all_findings(open_project(fleet.root, "dev")) if each.code == "FL518"]
-    assert found.severity is Severity.WARNING
+    (finding,) = [finding for finding in fleet.check() if finding.code == "FL518"]
+    assert finding.severity is Severity.WARNING
     assert idle(fleet) == [
         "6 `notifications.owners` has 'search', which owns no endpoint of dev"
         " | did you mean `serch`? otherwise remove it"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.lock_drift import MAX_DIFFERENCES, stale_findings
-from triton_fleet.check.run import all_findings, checked_fleet
+from triton_fleet.check.run import checked_fleet
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project
@@ -30,7 +30,7 @@ def stale(folder: FleetFolder) -> list[Finding]:
     return stale_findings(open_project(folder.root, "dev"), "sentences")
 
 
-def said(folder: FleetFolder, repository: Path) -> list[tuple[str, str]]:
+def drift_rows(folder: FleetFolder, repository: Path) -> list[tuple[str, str]]:
     findings = stale(folder)
     assert {finding.code for finding in findings} == {"FL306"}
     assert {finding.hint for finding in findings} == {HINT}
@@ -47,7 +47,7 @@ def test_changed_new_and_removed_files_are_named(folder: FleetFolder, repository
     (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     (repository / NEW).touch()
     (repository / "embed/1/old.py").unlink()
-    assert said(folder, repository) == [
+    assert drift_rows(folder, repository) == [
         (MODEL, f"the file changed {SINCE}"),
         (NEW, f"the file was added {SINCE}"),
         ("embed/1/old.py", f"the file is gone {SINCE}"),
@@ -66,7 +66,7 @@ def test_a_folder_of_many_files_is_named_as_one(folder: FleetFolder, repository:
         folder.write(f"repository/embed/1/vocab/{number}", "x")
     write_locks(open_project(folder.root, "dev"))
     (repository / "embed/1/vocab/7").write_text("y")
-    assert said(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
+    assert drift_rows(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
 
 
 def test_one_file_too_many_is_no_list_of_all_others(folder: FleetFolder, repository: Path) -> None:
@@ -74,7 +74,7 @@ def test_one_file_too_many_is_no_list_of_all_others(folder: FleetFolder, reposit
         folder.write(f"repository/embed/1/vocab/{number}", "x")
     write_locks(open_project(folder.root, "dev"))
     (repository / "embed/1/vocab/50").write_text("x")
-    assert said(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
+    assert drift_rows(folder, repository) == [("embed/1/vocab", f"some file in the folder changed {SINCE}")]
 
 
 def test_the_first_of_many_changes_are_named_and_the_rest_counted(
@@ -95,12 +95,12 @@ def test_an_edited_lock_is_stale_though_no_file_changed(
     file = folder.root / "locks/dev/sentences.lock.yaml"
     text = file.read_text()
     archive = load_lock(file).archives["sentences"]
-    edited = {
+    edited_files = {
         "digest": text.replace(archive.digest, f"sha256:{'0' * 64}"),
         "size": text.replace(f"size: {archive.size}", "size: 1"),
         "models": text.replace("      embed:\n", "      other:\n"),
     }
-    file.write_text(edited[what])
+    file.write_text(edited_files[what])
     (finding,) = stale(folder)
     assert (finding.file, finding.message) == (
         file,
@@ -125,9 +125,9 @@ def test_a_repository_that_another_file_names_is_found_from_there(
     repository.rename(folder.root / "environments/other/repository")
     models = "{archive: sentences, repository: other/repository}"
     folder.environment(f"overrides:\n  sentences:\n    models: [{models}]\n")
-    moved = folder.root / "environments/other/repository"
-    (moved / MODEL).write_text("class TritonPythonModel: x = 2\n")
-    assert said(folder, moved) == [(MODEL, f"the file changed {SINCE}")]
+    moved_root = folder.root / "environments/other/repository"
+    (moved_root / MODEL).write_text("class TritonPythonModel: x = 2\n")
+    assert drift_rows(folder, moved_root) == [(MODEL, f"the file changed {SINCE}")]
 
 
 def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
@@ -135,15 +135,15 @@ def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
 ) -> None:
     (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     folder.spec(base=SPEC.replace("ml.g5.xlarge", "ml.g5.huge"))
-    codes = [finding.code for finding in all_findings(open_project(folder.root, "dev"))]
+    codes = [finding.code for finding in folder.check()]
     assert len(codes) > 1
     assert "FL306" in codes
-    with pytest.raises(FindingsError) as as_locked:
+    with pytest.raises(FindingsError) as error_info:
         checked_fleet(open_project(folder.root, "dev"), locked=True)
-    assert "FL306" not in {finding.code for finding in as_locked.value.findings}
+    assert "FL306" not in {finding.code for finding in error_info.value.findings}
 
 
 def test_a_missing_lock_is_told_once(folder: FleetFolder, repository: Path) -> None:
     (folder.root / "locks/dev/sentences.lock.yaml").unlink()
     assert stale(folder) == []
-    assert len(all_findings(open_project(folder.root, "dev"))) == 1
+    assert len(folder.check()) == 1

@@ -9,9 +9,7 @@ import pytest
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check import processes
 from triton_fleet.check.processes import all_in_processes
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.project.project import open_project
 
 
 @pytest.fixture
@@ -56,8 +54,8 @@ def test_the_findings_are_those_of_one_process(folder: FleetFolder, monkeypatch:
             "profile: gpu\n", f"e{number}", base=SPEC.replace("endpoint: sentences", f"endpoint: e{number}")
         )
     folder.spec("scaling: {min: 0, max: 2}\n")
-    found = all_findings(open_project(folder.root, "dev"))
+    findings = folder.check()
     monkeypatch.setattr(processes, "MIN_ITEMS_FOR_PROCESSES", 1000)
-    assert found == all_findings(open_project(folder.root, "dev"))
-    assert any(len(each.endpoints) == 6 for each in found)
-    assert any(each.file == folder.root / "model_specs/sentences.yaml" for each in found)
+    assert findings == folder.check()
+    assert any(len(finding.endpoints) == 6 for finding in findings)
+    assert any(finding.file == folder.root / "model_specs/sentences.yaml" for finding in findings)

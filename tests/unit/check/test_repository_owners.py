@@ -11,14 +11,14 @@ from triton_fleet.new.ci.codeowners import codeowners
 from triton_fleet.project.project import open_project
 
 
-def owner(team: str, *others: str) -> str:
-    shared = f", shared_with: {[f'@org/{each}' for each in others]}" if others else ""
-    return f'owner: {{team: {team}, contact: "@org/{team}"{shared}}}\n'
+def owner(team: str, *other_text: str) -> str:
+    shared_text = f", shared_with: {[f'@org/{item}' for item in other_text]}" if other_text else ""
+    return f'owner: {{team: {team}, contact: "@org/{team}"{shared_text}}}\n'
 
 
-def spec(folder: FleetFolder, team: str, repository: str, more: str = "", *, shared: str = "") -> None:
+def spec(folder: FleetFolder, team: str, repository: str, more: str = "", *, shared_text: str = "") -> None:
     text = SPEC.replace("sentences", team).replace("../repository", repository)
-    folder.write(f"model_specs/{team}/{team}.yaml", text + owner(team, *shared.split()) + more)
+    folder.write(f"model_specs/{team}/{team}.yaml", text + owner(team, *shared_text.split()) + more)
 
 
 @pytest.fixture
@@ -30,17 +30,21 @@ def rank(folder: FleetFolder) -> FleetFolder:
     return folder
 
 
-def refused(folder: FleetFolder) -> list[tuple[str, str]]:
+def refusal_rows(folder: FleetFolder) -> list[tuple[str, str]]:
     """Who is refused by `fleet ci codeowners`, and that `fleet check` finds the same."""
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         codeowners(folder.root, folder.root)
-    found = {(each.code, each.file, each.line, each.message) for each in raised.value.findings}
-    checked = all_findings(open_project(folder.root, "dev"), locked=True)
-    assert found == {
-        (each.code, each.file, each.line, each.message) for each in checked if each.code in ("FL510", "FL572")
+    rows = {
+        (finding.code, finding.file, finding.line, finding.message) for finding in error_info.value.findings
     }
-    assert all(each.hint for each in raised.value.findings)
-    return sorted((each.code, each.file.stem) for each in raised.value.findings if each.file)
+    findings = all_findings(open_project(folder.root, "dev"), locked=True)
+    assert rows == {
+        (finding.code, finding.file, finding.line, finding.message)
+        for finding in findings
+        if finding.code in ("FL510", "FL572")
+    }
+    assert all(finding.hint for finding in error_info.value.findings)
+    return sorted((finding.code, finding.file.stem) for finding in error_info.value.findings if finding.file)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +56,7 @@ def test_a_folder_of_another_owner_inside_it_or_around_it_is_refused_for_both(
 ) -> None:
     (rank.root / "link").symlink_to("models/rank")
     spec(rank, "search", repository)
-    assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+    assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +64,7 @@ def test_a_folder_of_another_owner_inside_it_or_around_it_is_refused_for_both(
 )
 def test_so_is_another_file_in_it(rank: FleetFolder, more: str) -> None:
     spec(rank, "search", "../../models/search", more)
-    assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+    assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 def test_an_onnx_model_in_it_is_refused_too(rank: FleetFolder) -> None:
@@ -80,7 +84,7 @@ def test_a_repository_of_a_spec_without_an_owner_is_the_platforms(rank: FleetFol
         "model_specs/rank/rank.yaml", SPEC.replace("sentences", "rank").replace("../", "../../models/")
     )
     spec(rank, "search", "../../models/repository")
-    assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+    assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 def test_specs_of_one_owner_share_their_folders(rank: FleetFolder) -> None:
@@ -91,36 +95,36 @@ def test_specs_of_one_owner_share_their_folders(rank: FleetFolder) -> None:
 
 class TestASharedRepository:
     def test_is_listed_by_both_owners_and_has_both_as_reviewers(self, rank: FleetFolder) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search")
-        spec(rank, "search", "../../models/rank", shared="rank")
+        spec(rank, "rank", "../../models/rank", shared_text="search")
+        spec(rank, "search", "../../models/rank", shared_text="rank")
         assert "/models/rank/ @org/rank @org/search" in codeowners(rank.root, rank.root)
-        spec(rank, "search", "../../models/search", "image: {build: ../../models/rank}\n", shared="rank")
+        spec(rank, "search", "../../models/search", "image: {build: ../../models/rank}\n", shared_text="rank")
         assert "/models/rank/ @org/rank" in codeowners(rank.root, rank.root)
 
-    @pytest.mark.parametrize("one", ["rank", "search"])
-    def test_is_not_taken_by_one_owner_alone(self, rank: FleetFolder, one: str) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search" if one == "rank" else "")
-        spec(rank, "search", "../../models/rank", shared="rank" if one == "search" else "")
-        assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+    @pytest.mark.parametrize("first_text", ["rank", "search"])
+    def test_is_not_taken_by_one_owner_alone(self, rank: FleetFolder, first_text: str) -> None:
+        spec(rank, "rank", "../../models/rank", shared_text="search" if first_text == "rank" else "")
+        spec(rank, "search", "../../models/rank", shared_text="rank" if first_text == "search" else "")
+        assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
     def test_is_not_shared_with_a_third_owner(self, rank: FleetFolder) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search")
-        spec(rank, "search", "../../models/rank", shared="rank")
-        spec(rank, "evil", "../../models/rank", shared="rank search")
-        assert ("FL572", "evil") in refused(rank)
+        spec(rank, "rank", "../../models/rank", shared_text="search")
+        spec(rank, "search", "../../models/rank", shared_text="rank")
+        spec(rank, "evil", "../../models/rank", shared_text="rank search")
+        assert ("FL572", "evil") in refusal_rows(rank)
 
     def test_is_not_taken_by_the_name_of_its_team(self, rank: FleetFolder) -> None:
         text = SPEC.replace("sentences", "evil").replace("../repository", "../../models/rank")
         rank.write(
             "model_specs/evil.yaml", text.replace("../../", "../") + 'owner: {team: rank, contact: "@evil"}\n'
         )
-        assert refused(rank) == [("FL572", "evil"), ("FL572", "rank")]
+        assert refusal_rows(rank) == [("FL572", "evil"), ("FL572", "rank")]
 
     @pytest.mark.parametrize("repository", ["../../models/rank/ranker", "../../models"])
     def test_is_the_same_folder_for_both(self, rank: FleetFolder, repository: str) -> None:
-        spec(rank, "rank", "../../models/rank", shared="search")
-        spec(rank, "search", repository, shared="rank")
-        assert refused(rank) == [("FL572", "rank"), ("FL572", "search")]
+        spec(rank, "rank", "../../models/rank", shared_text="search")
+        spec(rank, "search", repository, shared_text="rank")
+        assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +145,7 @@ class TestASharedRepository:
 def test_a_folder_with_programs_is_no_repository(rank: FleetFolder, program: str, repository: str) -> None:
     rank.write(program, "").chmod(0o755)
     spec(rank, "search", repository)
-    assert refused(rank) == [("FL510", "search")]
+    assert refusal_rows(rank) == [("FL510", "search")]
 
 
 def test_models_beside_a_program_are_a_repository(rank: FleetFolder) -> None:
@@ -155,5 +159,5 @@ def test_models_beside_a_program_are_a_repository(rank: FleetFolder) -> None:
 def test_a_promoted_environment_has_no_findings_of_folders(rank: FleetFolder) -> None:
     spec(rank, "search", "../../models/rank")
     rank.environment("promoted_from: dev\n", "prod")
-    found = all_findings(open_project(rank.root, "prod"), locked=True)
-    assert "FL572" not in {each.code for each in found}
+    findings = all_findings(open_project(rank.root, "prod"), locked=True)
+    assert "FL572" not in {finding.code for finding in findings}

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.check.run import all_findings
-from triton_fleet.project.project import open_project
 
 INPUT = "inputs: {x: {datatype: FP32, shape: [1, 2], data: [1, 2]}}"
 CONFIG = """\
@@ -20,7 +18,7 @@ output [ { name: "y" data_type: TYPE_INT64 dims: [ 3, -1 ] } ]
 
 
 @pytest.fixture
-def modelled(folder: FleetFolder) -> FleetFolder:
+def model_folder(folder: FleetFolder) -> FleetFolder:
     folder.spec()
     folder.lock()
     folder.write("repository/embed/config.pbtxt", CONFIG)
@@ -29,13 +27,17 @@ def modelled(folder: FleetFolder) -> FleetFolder:
 
 def found_in(folder: FleetFolder, sample: str) -> list[str]:
     folder.spec(f"samples:\n  - name: one\n    {sample}\n")
-    findings = all_findings(open_project(folder.root, "dev"))
-    return [f"{each.line} {each.message} | {each.hint}" for each in findings if each.code == "FL328"]
+    findings = folder.check()
+    return [
+        f"{finding.line} {finding.message} | {finding.hint}"
+        for finding in findings
+        if finding.code == "FL328"
+    ]
 
 
-def test_a_sample_that_fits_is_fine(modelled: FleetFolder) -> None:
+def test_a_sample_that_fits_is_fine(model_folder: FleetFolder) -> None:
     outputs = "outputs: {y: {datatype: INT64, shape: [1, 3, 7]}}"
-    assert found_in(modelled, f"{INPUT}\n    {outputs}") == []
+    assert found_in(model_folder, f"{INPUT}\n    {outputs}") == []
 
 
 @pytest.mark.parametrize(
@@ -59,24 +61,24 @@ def test_a_sample_that_fits_is_fine(modelled: FleetFolder) -> None:
     ],
 )
 def test_an_input_that_does_not_fit_is_told_at_its_line(
-    modelled: FleetFolder, tensors: str, words: str
+    model_folder: FleetFolder, tensors: str, words: str
 ) -> None:
-    found = found_in(modelled, f"inputs: {{{tensors}}}")
-    assert any(each.startswith("8 ") and words in each for each in found), found
+    lines = found_in(model_folder, f"inputs: {{{tensors}}}")
+    assert any(line.startswith("8 ") and words in line for line in lines), lines
 
 
-def test_an_output_that_does_not_fit_is_told_with_what_it_is(modelled: FleetFolder) -> None:
-    (found,) = found_in(modelled, f"{INPUT}\n    outputs: {{y: {{datatype: INT32}}}}")
-    assert found == (
+def test_an_output_that_does_not_fit_is_told_with_what_it_is(model_folder: FleetFolder) -> None:
+    (line,) = found_in(model_folder, f"{INPUT}\n    outputs: {{y: {{datatype: INT32}}}}")
+    assert line == (
         "9 output 'y' of model 'embed' is INT64, and not INT32 | its output is of INT64, shape [-1, 3, -1]"
     )
 
 
-def test_what_is_to_be_refused_may_be_as_wrong_as_it_likes(modelled: FleetFolder) -> None:
+def test_what_is_to_be_refused_may_be_as_wrong_as_it_likes(model_folder: FleetFolder) -> None:
     wrong = "inputs: {x: {datatype: FP64, shape: [2], data: 1}}"
-    assert found_in(modelled, f"{wrong}\n    status: 400") == []
+    assert found_in(model_folder, f"{wrong}\n    status: 400") == []
 
 
-def test_what_the_backend_completes_is_not_judged(modelled: FleetFolder, tmp_path: Path) -> None:
-    modelled.write("repository/embed/config.pbtxt", 'backend: "onnxruntime"\n')
-    assert found_in(modelled, "inputs: {q: {datatype: FP64, shape: [2], data: 1}}") == []
+def test_what_the_backend_completes_is_not_judged(model_folder: FleetFolder, tmp_path: Path) -> None:
+    model_folder.write("repository/embed/config.pbtxt", 'backend: "onnxruntime"\n')
+    assert found_in(model_folder, "inputs: {q: {datatype: FP64, shape: [2], data: 1}}") == []

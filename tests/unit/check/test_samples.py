@@ -20,10 +20,10 @@ models:
 """
 
 
-def said(folder: FleetFolder, sample: str, *, base: str = SPEC) -> list[str]:
+def sample_messages(folder: FleetFolder, sample: str, *, base: str = SPEC) -> list[str]:
     """The findings of a spec with one sample."""
     folder.spec(f"samples:\n  - name: one\n    {sample}\n", base=base)
-    return folder.said()
+    return folder.finding_lines()
 
 
 class TestDataThatDoesNotFit:
@@ -73,7 +73,7 @@ class TestDataThatDoesNotFit:
         ],
     )
     def test_of_an_input_is_told_at_its_line(self, folder: FleetFolder, tensor: str, words: str) -> None:
-        (finding,) = said(folder, f"inputs: {{x: {{{tensor}}}}}")
+        (finding,) = sample_messages(folder, f"inputs: {{x: {{{tensor}}}}}")
         assert finding.startswith("sentences.yaml:8 FL112 ")
         assert words in finding
 
@@ -97,22 +97,22 @@ class TestDataThatDoesNotFit:
         ],
     )
     def test_of_an_output_is_told_at_its_line(self, folder: FleetFolder, tensor: str, words: str) -> None:
-        (finding,) = said(folder, f"{INPUT}\n    outputs: {{y: {{{tensor}}}}}")
+        (finding,) = sample_messages(folder, f"{INPUT}\n    outputs: {{y: {{{tensor}}}}}")
         assert finding.startswith("sentences.yaml:9 FL112 ")
         assert words in finding
 
     @pytest.mark.parametrize("status", [100, 201, 429, 503])
     def test_a_status_that_is_no_answer_is_refused(self, folder: FleetFolder, status: int) -> None:
-        (finding,) = said(folder, f"{INPUT}\n    status: {status}")
+        (finding,) = sample_messages(folder, f"{INPUT}\n    status: {status}")
         assert "write 200, or a status with which the model refuses: 400 to 500" in finding
 
     def test_a_refusal_has_no_outputs(self, folder: FleetFolder) -> None:
-        (finding,) = said(folder, f"{INPUT}\n    status: 400\n    outputs: {{y: {{}}}}")
+        (finding,) = sample_messages(folder, f"{INPUT}\n    status: 400\n    outputs: {{y: {{}}}}")
         assert "an answer of status 400 has no outputs: leave out `outputs`" in finding
 
     def test_the_largest_number_that_bf16_rounds_down_is_one(self, folder: FleetFolder) -> None:
         tensor = "x: {datatype: BF16, shape: [2], data: [3.396177e+38, -3.3895313892515355e+38]}"
-        assert said(folder, f"inputs: {{{tensor}}}") == []
+        assert sample_messages(folder, f"inputs: {{{tensor}}}") == []
 
     @pytest.mark.parametrize(
         ("tensors", "line"),
@@ -131,12 +131,12 @@ class TestDataThatDoesNotFit:
     def test_a_text_that_cloudformation_would_replace_is_refused_at_its_line(
         self, folder: FleetFolder, tensors: str, line: int
     ) -> None:
-        (finding,) = said(folder, tensors.replace("{REF}", "{{resolve:ssm:/secret}}"))
+        (finding,) = sample_messages(folder, tensors.replace("{REF}", "{{resolve:ssm:/secret}}"))
         assert finding.startswith(f"sentences.yaml:{line} FL519 "), finding
         assert "CloudFormation would put a value in its place, a secret perhaps" in finding
 
     def test_two_samples_have_two_names(self, folder: FleetFolder) -> None:
-        (finding,) = said(folder, f"{INPUT}\n  - name: one\n    {INPUT}")
+        (finding,) = sample_messages(folder, f"{INPUT}\n  - name: one\n    {INPUT}")
         assert "two samples are named 'one'" in finding
 
 
@@ -161,21 +161,23 @@ class TestTargets:
     def test_of_a_multi_model_endpoint_are_its_archives(
         self, folder: FleetFolder, sample: str, words: str
     ) -> None:
-        assert any(words in each for each in said(folder, sample, base=ZOO))
+        assert any(words in line for line in sample_messages(folder, sample, base=ZOO))
 
     def test_are_named_as_archives_and_not_as_callers_name_them(self, folder: FleetFolder) -> None:
-        found = said(folder, f"target: paragraphs.tar.gz\n    {INPUT}\nwarm: [paragraphs.tar.gz]", base=ZOO)
-        assert [each.count("write the archive's name, `paragraphs`") for each in found] == [1, 1]
+        lines = sample_messages(
+            folder, f"target: paragraphs.tar.gz\n    {INPUT}\nwarm: [paragraphs.tar.gz]", base=ZOO
+        )
+        assert [line.count("write the archive's name, `paragraphs`") for line in lines] == [1, 1]
 
     def test_are_warmed_once(self, folder: FleetFolder) -> None:
-        (finding,) = said(
+        (finding,) = sample_messages(
             folder, f"target: paragraphs\n    {INPUT}\nwarm: [paragraphs, paragraphs]", base=ZOO
         )
         assert "'paragraphs' is listed twice" in finding
 
     @pytest.mark.parametrize("sample", [f"target: sentences\n    {INPUT}", f"{INPUT}\nwarm: [sentences]"])
     def test_of_a_single_endpoint_there_are_none(self, folder: FleetFolder, sample: str) -> None:
-        (finding,) = said(folder, sample)
+        (finding,) = sample_messages(folder, sample)
         assert "FL326 'sentences' is named as a target, but mode `single` has none" in finding
 
     def test_an_archive_with_an_answered_sample_is_loaded_by_it(self, folder: FleetFolder) -> None:
@@ -206,11 +208,15 @@ class TestTargets:
 class TestSizes:
     def test_samples_beyond_an_event_are_refused_with_the_way_out(self, folder: FleetFolder) -> None:
         data = ", ".join(["0.123456789"] * 12_000)
-        (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
+        (finding,) = sample_messages(
+            folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}"
+        )
         assert "FL327 `samples` and `warm` take 288" in finding
         assert "write one value as `data`: it fills the whole shape" in finding
         assert "of an update's event, which has room for 90112" in finding
-        assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
+        assert (
+            sample_messages(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
+        )
 
     def test_samples_that_fit_leave_room_for_what_the_framework_makes_of_their_event(
         self, folder: FleetFolder
@@ -218,26 +224,30 @@ class TestSizes:
         """The event that is thrown for another look: in the message of an error, and in its first line."""
         texts = ", ".join(["'a'"] * 4000)
         fits = f"inputs: {{x: {{datatype: BYTES, shape: [4000], data: [{texts}]}}}}"
-        assert said(folder, fits) == []
+        assert sample_messages(folder, fits) == []
         folder.lock()
         properties = {"Samples": folder.resolve().check.samples}
         event = json.dumps({"ResourceProperties": properties, "OldResourceProperties": properties})
         thrown = json.dumps({"errorMessage": event, "trace": [f"Retry: {event}"]})
         assert 150_000 < len(thrown) < 262_144
-        (finding,) = said(folder, fits.replace("4000", "5000").replace(texts, f"{texts}, {texts[:4998]}"))
+        (finding,) = sample_messages(
+            folder, fits.replace("4000", "5000").replace(texts, f"{texts}, {texts[:4998]}")
+        )
         assert "FL327 `samples` and `warm` take " in finding
 
     def test_a_request_that_no_source_allows_is_refused(self, folder: FleetFolder) -> None:
-        (finding,) = said(folder, "inputs: {x: {datatype: FP64, shape: [2000, 2000], data: 0}}")
+        (finding,) = sample_messages(folder, "inputs: {x: {datatype: FP64, shape: [2000, 2000], data: 0}}")
         assert "FL260 the request of sample 'one' has 30.5 MiB; a real-time call accepts 25 MB" in finding
-        (finding,) = said(folder, "inputs: {x: {datatype: BYTES, shape: [3000000], data: grün}}")
+        (finding,) = sample_messages(folder, "inputs: {x: {datatype: BYTES, shape: [3000000], data: grün}}")
         assert "has 25.7 MiB" in finding
 
     def test_samples_of_an_endpoint_that_generates_are_refused(self, folder: FleetFolder) -> None:
-        (finding,) = said(folder, f"{INPUT}\ncontainer: {{inference_type: generate}}")
+        (finding,) = sample_messages(folder, f"{INPUT}\ncontainer: {{inference_type: generate}}")
         assert "FL329 samples are sent as tensors" in finding
 
 
 def test_what_fleet_show_prints_of_a_sample_can_be_read_back(folder: FleetFolder) -> None:
     every = "y: {datatype: null, shape: null, data: null, first: null, tolerance: null}"
-    assert said(folder, f"target: null\n    {INPUT}\n    outputs: {{{every}}}\n    status: 200") == []
+    assert (
+        sample_messages(folder, f"target: null\n    {INPUT}\n    outputs: {{{every}}}\n    status: 200") == []
+    )

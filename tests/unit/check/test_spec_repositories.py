@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.run import all_findings, checked_fleet
-from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 CONFIG = "repository/embed/config.pbtxt"
-BROKEN = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'
+BROKEN_CONFIG = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'
 
 
 def locked_with(folder: FleetFolder, config: str) -> Path:
@@ -23,39 +23,35 @@ def locked_with(folder: FleetFolder, config: str) -> Path:
     return file
 
 
-def findings(folder: FleetFolder) -> list[Finding]:
-    return all_findings(open_project(folder.root, "dev"))
-
-
 def test_what_triton_would_refuse_is_told_at_the_line_of_the_configuration(folder: FleetFolder) -> None:
-    file = locked_with(folder, BROKEN)
-    assert [(each.code, each.file, each.line) for each in findings(folder)] == [("FL425", file, 2)]
+    file = locked_with(folder, BROKEN_CONFIG)
+    assert [(finding.code, finding.file, finding.line) for finding in folder.check()] == [("FL425", file, 2)]
 
 
 def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
-    locked_with(folder, BROKEN)
-    with pytest.raises(FindingsError) as refused:
+    locked_with(folder, BROKEN_CONFIG)
+    with pytest.raises(FindingsError) as refusal:
         checked_fleet(open_project(folder.root, "dev"))
-    assert [each.code for each in refused.value.findings] == ["FL425"]
+    assert [finding.code for finding in refusal.value.findings] == ["FL425"]
     assert checked_fleet(open_project(folder.root, "dev"), locked=True).endpoints
 
 
 @pytest.mark.parametrize("name", ["invalid-instance-group", "FL425"])
 def test_a_spec_may_allow_it_with_a_reason(folder: FleetFolder, name: str) -> None:
-    locked_with(folder, BROKEN)
+    locked_with(folder, BROKEN_CONFIG)
     folder.spec(f'allow: {{{name}: "loads on our own image, see PR 12"}}\n')
-    assert findings(folder) == []
+    assert folder.check() == []
 
 
 def test_an_allowance_for_nothing_is_a_warning(folder: FleetFolder) -> None:
     folder.lock()
     folder.spec('allow: {invalid-instance-group: "loads on our own image, see PR 12"}\n')
-    assert [(each.code, each.severity) for each in findings(folder)] == [("FL130", Severity.WARNING)]
+    assert [(finding.code, finding.severity) for finding in folder.check()] == [("FL130", Severity.WARNING)]
 
 
 def test_a_mistake_is_told_once_and_where_it_stands(folder: FleetFolder) -> None:
     file = locked_with(folder, "backend: python\n")
-    assert [(each.code, each.file, each.line) for each in findings(folder)] == [("FL415", file, 1)]
+    assert [(finding.code, finding.file, finding.line) for finding in folder.check()] == [("FL415", file, 1)]
 
 
 STEP = """\
@@ -78,24 +74,24 @@ def test_all_mistakes_of_a_repository_are_shown_at_once_and_each_in_one_finding(
     for path, content in MISTAKES.items():
         folder.write(f"repository/{path}", content)
     repository, places = folder.root / "repository", list[tuple[str, str]]()
-    for each in findings(folder):
-        if each.file and each.file.is_relative_to(repository):
-            places.append((each.code, each.file.relative_to(repository).parts[0]))
-    expected = [
+    for finding in folder.check():
+        if finding.file and finding.file.is_relative_to(repository):
+            places.append((finding.code, finding.file.relative_to(repository).parts[0]))
+    expected_texts = [
         ("FL404", "empty"),
         ("FL410", "code"),
         ("FL411", "renamed"),
         ("FL415", "typo"),
         ("FL435", "chain"),
     ]
-    assert [places.count(each) for each in expected] == [1] * len(expected)
-    assert {"FL255", "FL289", "FL247"}.isdisjoint(each.code for each in findings(folder))
+    assert [places.count(expected_text) for expected_text in expected_texts] == [1] * len(expected_texts)
+    assert {"FL255", "FL289", "FL247"}.isdisjoint(finding.code for finding in folder.check())
 
 
 def test_by_its_lock_alone_a_model_is_still_known_to_be_wrong(folder: FleetFolder) -> None:
     locked_with(folder, "backend: python\n")
     project = open_project(folder.root, "dev")
-    assert [each.code for each in all_findings(project, locked=True)] == ["FL255"]
+    assert [finding.code for finding in all_findings(project, locked=True)] == ["FL255"]
 
 
 @pytest.mark.parametrize("code", ["FL247", "FL435"])
@@ -106,65 +102,67 @@ def test_what_a_lock_alone_shows_and_what_the_file_shows_are_allowed_together(
     folder.spec("default_model: chain\n")
     locked_with(folder, 'backend: "python"\n')
     project = open_project(folder.root, "dev")
-    assert "FL435" in {each.code for each in all_findings(project)}
-    assert [each.code for each in all_findings(project, locked=True)] == ["FL247"]
+    assert "FL435" in {finding.code for finding in all_findings(project)}
+    assert [finding.code for finding in all_findings(project, locked=True)] == ["FL247"]
     folder.spec(f'default_model: chain\nallow: {{{code}: "our image has it, see PR 12"}}\n')
     project = open_project(folder.root, "dev")
-    assert {"FL247", "FL435", "FL130"}.isdisjoint(each.code for each in all_findings(project))
+    assert {"FL247", "FL435", "FL130"}.isdisjoint(finding.code for finding in all_findings(project))
     assert all_findings(project, locked=True) == []
 
 
 def test_without_a_comparison_no_weights_are_read_and_each_mistake_is_shown_once(folder: FleetFolder) -> None:
     file = locked_with(folder, "backend: python\n")
     file.with_name("1").joinpath("model.py").write_text("class TritonPythonModel: y = 2\n")
-    shown = all_findings(open_project(folder.root, "dev"), compares_locks=False)
-    assert [(each.code, each.file) for each in shown] == [("FL415", file)]
+    findings = all_findings(open_project(folder.root, "dev"), compares_locks=False)
+    assert [(finding.code, finding.file) for finding in findings] == [("FL415", file)]
 
 
 def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: FleetFolder) -> None:
     folder.write("repository/.ipynb_checkpoints/x.py", "")
     folder.write("repository/embed/.cache/a\x01b", "")
     folder.lock()
-    assert findings(folder) == []
+    assert folder.check() == []
 
 
-def moved_outside(folder: FleetFolder, how: str) -> Path:
+def moved_outside(folder: FleetFolder, manner: str) -> Path:
     """The repository, which a path, a link or an absolute path leads to."""
     outside = folder.root.parent / f"{folder.root.name}-models"
     (folder.root / "repository").rename(outside)
-    if how == "link":
+    if manner == "link":
         (folder.root / "repository").symlink_to(outside)
     else:
-        named = str(outside) if how == "absolute" else f"../../{outside.name}"
-        folder.spec(base=SPEC.replace("../repository", named))
+        named_text = str(outside) if manner == "absolute" else f"../../{outside.name}"
+        folder.spec(base=SPEC.replace("../repository", named_text))
     return outside
 
 
-@pytest.mark.parametrize("how", ["relative", "absolute", "link"])
+@pytest.mark.parametrize("manner", ["relative", "absolute", "link"])
 @pytest.mark.parametrize("allow", ["", 'allow: {input-outside-work-tree: "the monorepo next to it"}\n'])
 def test_a_repository_outside_of_the_reviewed_tree_is_an_error_that_no_spec_can_allow(
-    folder: FleetFolder, how: str, allow: str
+    folder: FleetFolder, manner: str, allow: str
 ) -> None:
     folder.lock()
-    outside = moved_outside(folder, how)
+    outside = moved_outside(folder, manner)
     file = folder.root / "model_specs/sentences.yaml"
     file.write_text(file.read_text() + allow)
-    found = [each for each in findings(folder) if each.code == "FL471"]
-    assert [(each.severity, each.file, each.line) for each in found] == [(Severity.ERROR, file, 5)]
-    assert f"leads to {outside}, outside of {folder.root}:" in found[0].message
-    assert ("FL131" in {each.code for each in findings(folder)}) == bool(allow)
-    with pytest.raises(FindingsError) as refused:
+    findings = [finding for finding in folder.check() if finding.code == "FL471"]
+    assert [(finding.severity, finding.file, finding.line) for finding in findings] == [
+        (Severity.ERROR, file, 5)
+    ]
+    assert f"leads to {outside}, outside of {folder.root}:" in findings[0].message
+    assert ("FL131" in {finding.code for finding in folder.check()}) == bool(allow)
+    with pytest.raises(FindingsError) as refusal:
         checked_fleet(open_project(folder.root, "dev"))
-    assert "FL471" in {each.code for each in refused.value.findings}
+    assert "FL471" in {finding.code for finding in refusal.value.findings}
 
 
 def test_no_lock_is_written_of_one(folder: FleetFolder) -> None:
     folder.lock()
     moved_outside(folder, "link")
     before = (folder.root / "locks/dev/sentences.lock.yaml").read_bytes()
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"))
-    assert [each.code for each in refused.value.findings] == ["FL471"]
+    assert [finding.code for finding in refusal.value.findings] == ["FL471"]
     assert (folder.root / "locks/dev/sentences.lock.yaml").read_bytes() == before
 
 
@@ -174,13 +172,13 @@ def test_a_repository_in_what_no_commit_holds_is_one(folder: FleetFolder, name: 
     (folder.root / name).mkdir()
     (folder.root / "repository").rename(folder.root / name / "models")
     folder.spec(base=SPEC.replace("../repository", f"../{name}/models"))
-    (found,) = findings(folder)
-    assert (found.code, found.severity) == ("FL471", Severity.ERROR)
-    assert f"into {name}, which no commit holds" in found.message
+    (finding,) = folder.check()
+    assert (finding.code, finding.severity) == ("FL471", Severity.ERROR)
+    assert f"into {name}, which no commit holds" in finding.message
 
 
 def test_a_git_work_tree_around_the_fleet_is_the_reviewed_tree(folder: FleetFolder) -> None:
     folder.lock()
     moved_outside(folder, "relative")
     (folder.root.parent / ".git").mkdir()
-    assert findings(folder) == []
+    assert folder.check() == []

@@ -10,7 +10,7 @@ import typer
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunFleet
 from triton_fleet.cli.commit_question import committed_checkout
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
@@ -25,7 +25,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def edited(two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+def edited_fleet(two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     """Two endpoints; the spec of one has an uncommitted edit."""
     monkeypatch.delenv("CI", raising=False)
     spec = two.root / "model_specs/sentences.yaml"
@@ -33,7 +33,7 @@ def edited(two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     return two
 
 
-def agreed(folder: FleetFolder, *endpoints: str, allow_dirty: bool = False) -> Checkout:
+def edited_checkout(folder: FleetFolder, *endpoints: str, allow_dirty: bool = False) -> Checkout:
     project = open_project(folder.root, "dev", endpoints)
     return committed_checkout(project, locked=False, allow_dirty=allow_dirty)
 
@@ -44,12 +44,12 @@ def answer(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--yes",)], ids=["plain", "with --yes"])
 def test_without_a_terminal_it_is_refused_before_any_account_is_asked(
-    edited: FleetFolder, typed: Typed, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    edited_fleet: FleetFolder, run_fleet: RunFleet, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    done = typed("deploy", "--env", "dev", *options)
-    assert done.code == 1
-    assert done.err.splitlines()[-3:] == [
+    result = run_fleet("deploy", "--env", "dev", *options)
+    assert result.code == 1
+    assert result.err.splitlines()[-3:] == [
         "error[uncommitted-files] FL527: 1 file of what dev would run differs from the last commit:"
         " model_specs/sentences.yaml",
         "  hint: commit what you deploy, or pass `--allow-dirty`: the release is then recorded as uncommitted",
@@ -57,18 +57,20 @@ def test_without_a_terminal_it_is_refused_before_any_account_is_asked(
     ]
 
 
-def test_in_ci_it_is_refused_even_on_a_terminal(edited: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_ci_it_is_refused_even_on_a_terminal(
+    edited_fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CI", "true")
     answer("y\n", monkeypatch)
     with pytest.raises(FindingsError, match=r"FL527: 1 file .* model_specs/sentences\.yaml"):
-        agreed(edited)
+        edited_checkout(edited_fleet)
 
 
 def test_on_a_terminal_the_files_are_listed_and_the_user_is_asked(
-    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    edited_fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer("y\n", monkeypatch)
-    assert [each.name for each in agreed(edited).uncommitted] == ["sentences.yaml"]
+    assert [name.name for name in edited_checkout(edited_fleet).uncommitted] == ["sentences.yaml"]
     assert capsys.readouterr().out == (
         "1 file of what dev would run differs from the last commit:\n"
         "  model_specs/sentences.yaml\n"
@@ -77,62 +79,62 @@ def test_on_a_terminal_the_files_are_listed_and_the_user_is_asked(
 
 
 def test_whoever_does_not_agree_deploys_nothing(
-    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    edited_fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer("\n", monkeypatch)
     with pytest.raises(typer.Exit) as end:
-        agreed(edited)
+        edited_checkout(edited_fleet)
     assert end.value.exit_code == 1
     assert capsys.readouterr().err == "nothing was deployed\n"
 
 
 def test_few_files_are_listed_and_the_others_counted(
-    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch
+    edited_fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
     for number in range(7):
-        edited.write(f"repository/embed/1/part{number}.bin", "x")
+        edited_fleet.write(f"repository/embed/1/part{number}.bin", "x")
     with pytest.raises(FindingsError, match=r"8 files .*: .*part3\.bin and 3 more\n"):
-        agreed(edited)
+        edited_checkout(edited_fleet)
 
 
 @pytest.mark.parametrize("endpoints", [("images",), ()], ids=["another endpoint", "allowed"])
 def test_nobody_is_asked_about_another_endpoint_or_if_it_is_allowed(
-    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, endpoints: tuple[str, ...]
+    edited_fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch, endpoints: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    found = agreed(edited, *endpoints, allow_dirty=not endpoints)
-    assert bool(found.uncommitted) is not bool(endpoints)
-    assert found.commit == GitRepository(edited.root).git("rev-parse", "HEAD").strip()
+    checkout = edited_checkout(edited_fleet, *endpoints, allow_dirty=not endpoints)
+    assert bool(checkout.uncommitted) is not bool(endpoints)
+    assert checkout.commit == GitRepository(edited_fleet.root).git("rev-parse", "HEAD").strip()
 
 
-@pytest.mark.parametrize("other", [None, "environments/dev.yaml", "cdk.json"])
+@pytest.mark.parametrize("other_text", [None, "environments/dev.yaml", "cdk.json"])
 def test_what_a_rollback_has_restored_needs_no_answer_and_other_files_do(
-    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, other: str | None
+    edited_fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch, other_text: str | None
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    restored = [edited.root / "model_specs/sentences.yaml"]
-    project = open_project(edited.root, "dev")
-    if other is not None:
-        edited.write(other, "{}\n")
-    if other is None:
-        found = committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
-        assert [each.name for each in found.uncommitted] == ["sentences.yaml"]
+    roots = [edited_fleet.root / "model_specs/sentences.yaml"]
+    project = open_project(edited_fleet.root, "dev")
+    if other_text is not None:
+        edited_fleet.write(other_text, "{}\n")
+    if other_text is None:
+        checkout = committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
+        assert [name.name for name in checkout.uncommitted] == ["sentences.yaml"]
     else:
-        with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other}"):
-            committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
+        with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other_text}"):
+            committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
 
 
 def test_outside_of_git_nobody_is_asked(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
-    assert agreed(folder) == Checkout()
+    assert edited_checkout(folder) == Checkout()
 
 
 def test_a_clone_that_git_refuses_to_read_stops_a_deploy_that_does_not_allow_it(
-    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch
+    edited_fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (edited.root / ".git/HEAD").write_text("ref: refs/heads/main\n")
-    (edited.root / ".git/config").write_text("[core\n")
+    (edited_fleet.root / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (edited_fleet.root / ".git/config").write_text("[core\n")
     with pytest.raises(CannotRunError, match="git cannot read"):
-        agreed(edited)
-    assert agreed(edited, allow_dirty=True) == Checkout()
+        edited_checkout(edited_fleet)
+    assert edited_checkout(edited_fleet, allow_dirty=True) == Checkout()

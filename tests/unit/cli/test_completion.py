@@ -36,10 +36,12 @@ def run(folder: Path, command: list[str], **variables: str) -> list[str]:
     """The words that are offered; nothing may be printed as an error, and no file written."""
     before = sorted(folder.rglob("*"))
     environment = {**os.environ, "HOME": str(folder), **variables}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.stderr == ""
+    process = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert process.stderr == ""
     assert sorted(folder.rglob("*")) == before
-    return done.stdout.split("\n")[:-1]
+    return process.stdout.split("\n")[:-1]
 
 
 @cache
@@ -51,18 +53,16 @@ def bash_script() -> str:
 
 
 def bash(folder: Path, *words: str, **variables: str) -> list[str]:
-    """What bash offers for the last of the words."""
+    """The completions that bash offers for the last of the words."""
     if shutil.which("bash") is None:
         pytest.skip("no bash on this machine")
-    quoted = " ".join(f"'{word}'" for word in ("fleet", *words))
-    script = ASK.format(
-        python=sys.executable, fleet=FLEET, script=bash_script(), words=quoted, last=len(words)
-    )
-    return [each for each in run(folder, ["bash", "-c", script], **variables) if each]
+    text = " ".join(f"'{word}'" for word in ("fleet", *words))
+    script = ASK.format(python=sys.executable, fleet=FLEET, script=bash_script(), words=text, last=len(words))
+    return [line for line in run(folder, ["bash", "-c", script], **variables) if line]
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"),
+    ("words", "offered_lines"),
     [
         (("dep",), ["deploy"]),
         (("deploy", "--en"), ["--env"]),
@@ -72,8 +72,8 @@ def bash(folder: Path, *words: str, **variables: str) -> list[str]:
         (("check", "--mode", "sh"), ["shared-container"]),
         (("images", "nonsense", ""), []),
         *(
-            pytest.param(words, offered, marks=pytest.mark.nightly)
-            for words, offered in (
+            pytest.param(words, offers, marks=pytest.mark.nightly)
+            for words, offers in (
                 (("images", "pl"), ["plan"]),
                 (("deploy", "--env", "p"), ["prod"]),
                 (("promote", "--to", ""), ["dev", "prod"]),
@@ -88,8 +88,8 @@ def bash(folder: Path, *words: str, **variables: str) -> list[str]:
         ),
     ],
 )
-def test_bash_completes(fleet: Path, words: tuple[str, ...], offered: list[str]) -> None:
-    assert bash(fleet, *words) == offered
+def test_bash_completes(fleet: Path, words: tuple[str, ...], offered_lines: list[str]) -> None:
+    assert bash(fleet, *words) == offered_lines
 
 
 def test_the_profiles_of_the_aws_settings_are_offered(fleet: Path) -> None:
@@ -110,8 +110,8 @@ def test_a_name_that_a_shell_could_evaluate_is_not_offered(fleet: Path, shell: s
         (fleet / "environments" / f"{name}.yaml").touch()
     words = {"COMP_WORDS": "fleet\nls\n--env\n", "COMP_CWORD": "3", "_TYPER_COMPLETE_ARGS": "fleet ls --env "}
     action = {"_TYPER_COMPLETE_FISH_ACTION": "get-args", "_FLEET_COMPLETE": f"complete_{shell}"}
-    offered = run(fleet, [sys.executable, "-c", FLEET], **words, **action)
-    assert "".join(offered).replace("_arguments '*: :((", "").replace("))'", "").replace('"', "") == "devprod"
+    lines = run(fleet, [sys.executable, "-c", FLEET], **words, **action)
+    assert "".join(lines).replace("_arguments '*: :((", "").replace("))'", "").replace('"', "") == "devprod"
 
 
 def test_a_name_that_a_command_would_read_as_an_option_is_not_offered(fleet: Path) -> None:
@@ -123,6 +123,6 @@ def test_a_name_that_a_command_would_read_as_an_option_is_not_offered(fleet: Pat
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_show_what_each_command_does(fleet: Path, shell: str) -> None:
     words = {"_TYPER_COMPLETE_ARGS": "fleet ", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    offered = run(fleet, [sys.executable, "-c", FLEET], **words, _FLEET_COMPLETE=f"complete_{shell}")
-    assert len(offered) == len(COMMANDS)
-    assert all(COMMANDS[name].summary[:10] in line for name, line in zip(COMMANDS, offered, strict=True))
+    lines = run(fleet, [sys.executable, "-c", FLEET], **words, _FLEET_COMPLETE=f"complete_{shell}")
+    assert len(lines) == len(COMMANDS)
+    assert all(COMMANDS[name].summary[:10] in line for name, line in zip(COMMANDS, lines, strict=True))

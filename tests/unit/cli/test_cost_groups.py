@@ -1,4 +1,4 @@
-"""What endpoints cost by owner, tag, profile or environment: sums to the cent."""
+"""Costs of endpoints by owner, tag, profile or environment: sums to the cent."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[
     fleets = []
     for name in environments or ("dev",):
         project = open_project(folder.root, name)
-        loaded = [project.load(each) for each in project.endpoints]
+        specs = [project.load(endpoint) for endpoint in project.endpoints]
         fleets.append(
-            (fleet_cost(project.environment, [each.spec for each in loaded], project.fleet.prices), loaded)
+            (fleet_cost(project.environment, [spec.spec for spec in specs], project.fleet.prices), specs)
         )
     return {
-        each.name: (len(each.endpoints), str(each.at_most.monthly) if each.at_most else "unknown")
-        for each in cost_groups(fleets, labels_by(by))
+        group.name: (len(group.endpoints), str(group.at_most.monthly) if group.at_most else "unknown")
+        for group in cost_groups(fleets, labels_by(by))
     }
 
 
@@ -67,7 +67,7 @@ def test_a_group_without_prices_has_no_sum(three: FleetFolder) -> None:
     assert groups(three, "owner")["(none)"] == (1, "unknown")
 
 
-@pytest.mark.parametrize(("by", "meant"), [("ownr", "owner"), ("tag:", "tag:NAME"), ("team", "known:")])
-def test_another_key_is_refused_with_the_known_ones(by: str, meant: str) -> None:
-    with pytest.raises(FindingsError, match=meant):
+@pytest.mark.parametrize(("by", "meant_text"), [("ownr", "owner"), ("tag:", "tag:NAME"), ("team", "known:")])
+def test_another_key_is_refused_with_the_known_ones(by: str, meant_text: str) -> None:
+    with pytest.raises(FindingsError, match=meant_text):
         labels_by(by)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunFleet
 from triton_fleet.aws.deploy.destroy import Deletion
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.cli import destroy as destroy_command
@@ -41,21 +41,21 @@ def live(name: str) -> LiveEndpoint:
 @pytest.fixture
 def account(two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> dict[str, Deletion]:
     """The stacks by endpoint, which a test may change; a deletion removes it."""
-    deployed = dict[str, Deletion]()
+    deletions = dict[str, Deletion]()
     for name in ("images", "sentences"):
         stack: Any = type("Stack", (), {"name": name, "status": "CREATE_COMPLETE", "is_protected": False})()
-        deployed[name] = Deletion(stack=stack, types=TYPES, endpoint=live(name), calls=48213)
+        deletions[name] = Deletion(stack=stack, types=TYPES, endpoint=live(name), calls=48213)
     monkeypatch.setattr(destroy_command, "connect", lambda *_: None)
     monkeypatch.setattr(destroy_command, "_leases", lambda *_: None)
-    monkeypatch.setattr(destroy_command, "plan_deletion", lambda _, name: deployed.get(name))
+    monkeypatch.setattr(destroy_command, "plan_deletion", lambda _, name: deletions.get(name))
     monkeypatch.setattr(
-        destroy_command, "delete", lambda _, deletion, *_others: deployed.pop(deletion.stack.name)
+        destroy_command, "delete", lambda _, deletion, *_other_values: deletions.pop(deletion.stack.name)
     )
-    return deployed
+    return deletions
 
 
 @pytest.fixture
-def promoted(account: dict[str, Deletion], two: FleetFolder) -> dict[str, Deletion]:
+def recorded_deletions(account: dict[str, Deletion], two: FleetFolder) -> dict[str, Deletion]:
     """The same in `dev`, which is promoted from `staging`; orphans, as it has no specs of its own."""
     two.environment(name="staging")
     two.environment("promoted_from: staging\n")
@@ -67,30 +67,34 @@ def type_in(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     monkeypatch.setattr("typer.prompt", lambda *_, **__: answer)
 
 
-def test_calls_and_cost_are_shown_and_resources_in_words(typed: Typed, account: dict[str, Deletion]) -> None:
-    done = typed("destroy", "--env", "dev", "--yes", "sentences")
-    assert done.code == 0
-    assert "  the endpoint sentences, which is InService, 2 × ml.g5.xlarge\n" in done.out
-    assert "  calls in the last hour: 48,213\n" in done.out
-    assert "  cost a month: 2,027.52 USD\n" in done.out
+def test_calls_and_cost_are_shown_and_resources_in_words(
+    run_fleet: RunFleet, account: dict[str, Deletion]
+) -> None:
+    result = run_fleet("destroy", "--env", "dev", "--yes", "sentences")
+    assert result.code == 0
+    assert "  the endpoint sentences, which is InService, 2 × ml.g5.xlarge\n" in result.out
+    assert "  calls in the last hour: 48,213\n" in result.out
+    assert "  cost a month: 2,027.52 USD\n" in result.out
     assert (
         "  deleted: 1 × endpoint, 1 × endpoint config, 1 × alarm, 1 × bucket, 2 × role, 1 × scaling guard\n"
-        in done.out
+        in result.out
     )
     assert list(account) == ["images"]
 
 
-def test_what_cannot_be_read_or_has_no_price_is_unknown(typed: Typed, account: dict[str, Deletion]) -> None:
-    unpriced = replace(live("sentences"), instance_type="ml.x9.large")
-    account["sentences"] = replace(account["sentences"], calls=None, endpoint=unpriced)
-    done = typed("destroy", "--env", "dev", "--yes", "sentences")
-    assert "  calls in the last hour: unknown: CloudWatch cannot be read\n" in done.out
-    assert "  cost a month: unknown: the catalog does not have ml.x9.large\n" in done.out
+def test_what_cannot_be_read_or_has_no_price_is_unknown(
+    run_fleet: RunFleet, account: dict[str, Deletion]
+) -> None:
+    endpoint = replace(live("sentences"), instance_type="ml.x9.large")
+    account["sentences"] = replace(account["sentences"], calls=None, endpoint=endpoint)
+    result = run_fleet("destroy", "--env", "dev", "--yes", "sentences")
+    assert "  calls in the last hour: unknown: CloudWatch cannot be read\n" in result.out
+    assert "  cost a month: unknown: the catalog does not have ml.x9.large\n" in result.out
 
 
 class TestPromoted:
     @pytest.mark.parametrize(
-        ("names", "typed_name", "left"),
+        ("names", "typed_name", "remaining_lines"),
         [
             (["sentences"], "sentences", ["images"]),
             (["sentences"], "y", ["images", "sentences"]),
@@ -100,35 +104,41 @@ class TestPromoted:
     )
     def test_the_name_of_the_endpoint_or_of_the_environment_of_several_is_typed(
         self,
-        typed: Typed,
-        promoted: dict[str, Deletion],
+        run_fleet: RunFleet,
+        recorded_deletions: dict[str, Deletion],
         monkeypatch: pytest.MonkeyPatch,
         names: list[str],
         typed_name: str,
-        left: list[str],
+        remaining_lines: list[str],
     ) -> None:
         type_in(monkeypatch, typed_name)
-        done = typed("destroy", "--env", "dev", *names)
-        assert (done.code, list(promoted)) == (0, left)
-        assert ("nothing was deleted" in done.out) is bool(len(left) == 2)
+        result = run_fleet("destroy", "--env", "dev", *names)
+        assert (result.code, list(recorded_deletions)) == (0, remaining_lines)
+        assert ("nothing was deleted" in result.out) is bool(len(remaining_lines) == 2)
 
-    def test_yes_is_not_enough_for_a_script(self, typed: Typed, promoted: dict[str, Deletion]) -> None:
-        done = typed("destroy", "--env", "dev", "--yes", "sentences")
-        assert (done.code, len(promoted)) == (1, 2)
-        assert "FL533: `--yes` does not confirm a deletion in dev, which is promoted" in done.err
-        assert "pass --confirm sentences" in done.err
+    def test_yes_is_not_enough_for_a_script(
+        self, run_fleet: RunFleet, recorded_deletions: dict[str, Deletion]
+    ) -> None:
+        result = run_fleet("destroy", "--env", "dev", "--yes", "sentences")
+        assert (result.code, len(recorded_deletions)) == (1, 2)
+        assert "FL533: `--yes` does not confirm a deletion in dev, which is promoted" in result.err
+        assert "pass --confirm sentences" in result.err
 
-    def test_a_script_passes_the_name(self, typed: Typed, promoted: dict[str, Deletion]) -> None:
-        wrong = typed("destroy", "--env", "dev", "--confirm", "image", "images")
-        assert (wrong.code, len(promoted)) == (1, 2)
+    def test_a_script_passes_the_name(
+        self, run_fleet: RunFleet, recorded_deletions: dict[str, Deletion]
+    ) -> None:
+        wrong = run_fleet("destroy", "--env", "dev", "--confirm", "image", "images")
+        assert (wrong.code, len(recorded_deletions)) == (1, 2)
         assert "FL533" in wrong.err
-        assert typed("destroy", "--env", "dev", "--confirm", "images", "images").code == 0
-        assert list(promoted) == ["sentences"]
+        assert run_fleet("destroy", "--env", "dev", "--confirm", "images", "images").code == 0
+        assert list(recorded_deletions) == ["sentences"]
 
-    def test_without_a_terminal_nobody_is_asked(self, typed: Typed, promoted: dict[str, Deletion]) -> None:
-        done = typed("destroy", "--env", "dev", "sentences")
-        assert (done.code, len(promoted)) == (2, 2)
-        assert "pass --confirm sentences" in done.err
+    def test_without_a_terminal_nobody_is_asked(
+        self, run_fleet: RunFleet, recorded_deletions: dict[str, Deletion]
+    ) -> None:
+        result = run_fleet("destroy", "--env", "dev", "sentences")
+        assert (result.code, len(recorded_deletions)) == (2, 2)
+        assert "pass --confirm sentences" in result.err
 
 
 @pytest.mark.parametrize(
@@ -148,13 +158,15 @@ class TestPromoted:
     ],
 )
 def test_nothing_is_deleted_if_one_stack_is_protected(
-    typed: Typed, account: dict[str, Deletion], two: FleetFolder, key: str, orphan: bool, hint: str
+    run_fleet: RunFleet, account: dict[str, Deletion], two: FleetFolder, key: str, orphan: bool, hint: str
 ) -> None:
     account["sentences"].stack.is_protected = True  # type: ignore[misc]
     two.environment(key)
     if orphan:
         (two.root / "model_specs/sentences.yaml").unlink()
-    done = typed("destroy", "--env", "dev", "--yes", "images", "sentences")
-    assert (done.code, len(account)) == (1, 2)
-    assert "FL534: triton-fleet-dev-sentences is protected against deletion: nothing was deleted" in done.err
-    assert hint in done.err
+    result = run_fleet("destroy", "--env", "dev", "--yes", "images", "sentences")
+    assert (result.code, len(account)) == (1, 2)
+    assert (
+        "FL534: triton-fleet-dev-sentences is protected against deletion: nothing was deleted" in result.err
+    )
+    assert hint in result.err

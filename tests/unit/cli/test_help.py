@@ -20,21 +20,21 @@ def help_of(*words: str) -> str:
 
 
 def paths() -> list[tuple[str, ...]]:
-    group, found = get_group(app), list[tuple[str, ...]]()
+    group, result = get_group(app), list[tuple[str, ...]]()
     for name in COMMANDS:
         command = group.commands[name]
         inner = command.commands if isinstance(command, TyperGroup) else ()
-        found += [(name,), *((name, each) for each in inner)]
-    return found
+        result += [(name,), *((name, item) for item in inner)]
+    return result
 
 
 def test_the_overview_has_one_line_for_each_command_under_a_heading() -> None:
-    shown = CliRunner().invoke(app, [], prog_name="fleet", env=COLUMNS).output
-    listed = dict(COMMAND_LINE.findall(shown))
-    assert {name: listed.get(name) for name in COMMANDS} == {
+    output = CliRunner().invoke(app, [], prog_name="fleet", env=COLUMNS).output
+    matches = dict(COMMAND_LINE.findall(output))
+    assert {name: matches.get(name) for name in COMMANDS} == {
         name: command.summary for name, command in COMMANDS.items()
     }
-    assert all(f"─ {command.panel} ─" in shown for command in COMMANDS.values())
+    assert all(f"─ {command.panel} ─" in output for command in COMMANDS.values())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -54,8 +54,8 @@ LONG = {("check",), ("deploy",), ("images",), ("models", "add"), ("show",)}
     ],
 )
 def test_help_fits_without_python_types_or_cut_words(words: tuple[str, ...]) -> None:
-    shown = help_of(*words)
-    assert shown.startswith("\n") or "Usage: fleet" in shown
-    assert max(map(len, shown.splitlines())) <= 80
-    assert "…" not in shown
-    assert not re.search(r"<(bool|str|int|path|list)|\[\[|\]\.\.\.\]", shown)
+    shown_help = help_of(*words)
+    assert shown_help.startswith("\n") or "Usage: fleet" in shown_help
+    assert max(map(len, shown_help.splitlines())) <= 80
+    assert "…" not in shown_help
+    assert not re.search(r"<(bool|str|int|path|list)|\[\[|\]\.\.\.\]", shown_help)

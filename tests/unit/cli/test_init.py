@@ -15,7 +15,7 @@ from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import open_project
 
-GENERATED = {
+GENERATED_FILES = {
     ".gitattributes",
     ".gitignore",
     ".pre-commit-config.yaml",
@@ -39,17 +39,9 @@ GENERATED = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A new fleet without an example."""
-    done = init(tmp_path / "fleet", "--account", "123456789012", "--example", "none")
-    assert done.exit_code == 0
-    return tmp_path / "fleet"
-
-
-def test_a_new_fleet_has_all_that_make_and_the_cdk_need(folder: Path) -> None:
+def test_a_new_fleet_has_all_that_make_and_the_cdk_need(initial_fleet: Path) -> None:
     environments = {f"environments/{name}.yaml" for name in ("dev", "staging", "prod", "local")}
-    assert files(folder) == GENERATED | environments | {"README.md", "policies/platform.yaml"}
+    assert files(initial_fleet) == GENERATED_FILES | environments | {"README.md", "policies/platform.yaml"}
 
 
 def test_each_environment_is_read_with_the_account_and_the_region_that_were_given(tmp_path: Path) -> None:
@@ -58,7 +50,7 @@ def test_each_environment_is_read_with_the_account_and_the_region_that_were_give
     places = [
         resolve_foundation(open_project(tmp_path / "fleet", name)).deployment for name in ("test", "live")
     ]
-    assert [(each.environment, each.account, each.region) for each in places] == [
+    assert [(deployment.environment, deployment.account, deployment.region) for deployment in places] == [
         ("test", "123456789012", "eu-west-1"),
         ("live", "123456789012", "eu-west-1"),
     ]
@@ -71,10 +63,10 @@ def test_account_and_region_are_those_of_each_environment(tmp_path: Path) -> Non
 
 
 def test_without_an_account_it_writes_an_example_and_asks_for_yours(tmp_path: Path) -> None:
-    done = init(tmp_path / "fleet")
+    result = init(tmp_path / "fleet")
     text = (tmp_path / "fleet/environments/prod.yaml").read_text()
     assert 'account: "111122223333"                  # yours: aws sts get-caller-identity\n' in text
-    assert "next: write your accounts into environments/*.yaml\n" in done.stdout
+    assert "next: write your accounts into environments/*.yaml\n" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -90,72 +82,81 @@ def test_wrong_values_are_findings_and_no_file_is_written(
 ) -> None:
     with pytest.raises(FindingsError) as error:
         init(tmp_path / "fleet", *options)
-    assert message in {f"environments/{each.file.name}" for each in error.value.findings if each.file}
+    assert message in {
+        f"environments/{finding.file.name}" for finding in error.value.findings if finding.file
+    }
     assert not (tmp_path / "fleet").exists()
 
 
 def test_the_example_is_the_shipped_one(tmp_path: Path) -> None:
     init(tmp_path / "fleet")
-    written = [
-        each for each in files(tmp_path / "fleet") if each.startswith(("examples/sentence", "model_specs"))
+    written_files = [
+        file for file in files(tmp_path / "fleet") if file.startswith(("examples/sentence", "model_specs"))
     ]
-    assert len(written) == 14
-    for each in written:
-        assert (tmp_path / "fleet" / each).read_bytes() == (ROOT / each).read_bytes()
+    assert len(written_files) == 14
+    for written_file in written_files:
+        assert (tmp_path / "fleet" / written_file).read_bytes() == (ROOT / written_file).read_bytes()
 
 
-def test_a_new_fleet_has_the_shipped_policy(folder: Path) -> None:
-    assert (folder / "policies/platform.yaml").read_text() == (ROOT / "policies/platform.yaml").read_text()
+def test_a_new_fleet_has_the_shipped_policy(initial_fleet: Path) -> None:
+    assert (initial_fleet / "policies/platform.yaml").read_text() == (
+        ROOT / "policies/platform.yaml"
+    ).read_text()
 
 
 def test_no_file_is_overwritten(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text("ours")
-    done = init(tmp_path)
+    result = init(tmp_path)
     assert readme.read_text() == "ours"
-    assert f"kept  {readme}, which differs\n" in done.stdout
+    assert f"kept  {readme}, which differs\n" in result.stdout
 
 
-def test_in_a_fleet_it_lists_what_differs_and_writes_nothing(folder: Path) -> None:
-    (folder / "Makefile").write_text("all:\n")
-    (folder / "app.py").unlink()
-    assert init(folder).stdout.splitlines() == [
+def test_in_a_fleet_it_lists_what_differs_and_writes_nothing(initial_fleet: Path) -> None:
+    (initial_fleet / "Makefile").write_text("all:\n")
+    (initial_fleet / "app.py").unlink()
+    assert init(initial_fleet).stdout.splitlines() == [
         "app.py does not exist",
         "Makefile differs from the file of this version",
         "run `fleet init --upgrade` to see each difference and write the files",
     ]
-    assert ((folder / "Makefile").read_text(), (folder / "app.py").exists()) == ("all:\n", False)
+    assert ((initial_fleet / "Makefile").read_text(), (initial_fleet / "app.py").exists()) == (
+        "all:\n",
+        False,
+    )
 
 
-def test_in_a_fleet_of_this_version_nothing_differs(folder: Path) -> None:
-    assert init(folder).stdout == f"the generated files of {folder} are up to date\n"
+def test_in_a_fleet_of_this_version_nothing_differs(initial_fleet: Path) -> None:
+    assert init(initial_fleet).stdout == f"the generated files of {initial_fleet} are up to date\n"
 
 
-def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(folder: Path) -> None:
-    (folder / "environments/dev.yaml").write_text("ours: true\n")
-    (folder / "package.json").write_text((folder / "package.json").read_text().replace("2.1148.1", "2.1.0"))
-    done = init(folder, "--upgrade", "--yes")
-    assert '-    "aws-cdk": "2.1.0",' in done.stdout.splitlines()
-    assert '+    "aws-cdk": "2.1148.1",' in done.stdout.splitlines()
-    assert done.stdout.splitlines()[-2:] == [
+def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(initial_fleet: Path) -> None:
+    (initial_fleet / "environments/dev.yaml").write_text("ours: true\n")
+    (initial_fleet / "package.json").write_text(
+        (initial_fleet / "package.json").read_text().replace("2.1148.1", "2.1.0")
+    )
+    result = init(initial_fleet, "--upgrade", "--yes")
+    assert '-    "aws-cdk": "2.1.0",' in result.stdout.splitlines()
+    assert '+    "aws-cdk": "2.1148.1",' in result.stdout.splitlines()
+    assert result.stdout.splitlines()[-2:] == [
         "wrote package.json",
         "the generated files are up to date; run `make setup`",
     ]
-    assert (folder / "environments/dev.yaml").read_text() == "ours: true\n"
+    assert (initial_fleet / "environments/dev.yaml").read_text() == "ours: true\n"
 
 
-def test_an_upgrade_works_from_a_folder_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "Makefile").unlink()
-    monkeypatch.chdir(folder / "model_specs")
+def test_an_upgrade_works_from_a_folder_below(initial_fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (initial_fleet / "Makefile").unlink()
+    monkeypatch.chdir(initial_fleet / "model_specs")
     assert fleet_init("--upgrade", "--yes").exit_code == 0
-    assert (folder / "Makefile").exists()
+    assert (initial_fleet / "Makefile").exists()
 
 
-def test_an_upgrade_without_a_terminal_needs_yes(folder: Path) -> None:
-    (folder / "Makefile").unlink()
+def test_an_upgrade_without_a_terminal_needs_yes(initial_fleet: Path) -> None:
+    (initial_fleet / "Makefile").unlink()
     with pytest.raises(CannotRunError, match="stdin is not a terminal"):
-        init(folder, "--upgrade")
-    assert not (folder / "Makefile").exists()
+        init(initial_fleet, "--upgrade")
+    assert not (initial_fleet / "Makefile").exists()
 
 
 def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_path: Path) -> None:
@@ -166,13 +167,13 @@ def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_pat
 
 def test_requirements_that_exist_stay_and_the_lines_to_add_are_named(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("pandas\n")
-    done = init(tmp_path)
+    result = init(tmp_path)
     assert (tmp_path / "requirements.txt").read_text() == "pandas\n"
     for name in (
         f"triton_fleet-{VERSION}-py3-none-any.whl[local]",
         f"triton_endpoints-{VERSION}-py3-none-any.whl",
     ):
-        assert f"next: add to requirements.txt: ./vendor/{name} --hash=sha256:" in done.stdout
+        assert f"next: add to requirements.txt: ./vendor/{name} --hash=sha256:" in result.stdout
 
 
 def test_a_file_in_the_place_of_a_folder_is_named_before_any_file_is_written(tmp_path: Path) -> None:
@@ -190,15 +191,15 @@ def test_a_fleet_that_was_not_written_to_its_end_is_completed(tmp_path: Path) ->
 
 
 def test_below_a_fleet_it_lists_what_differs_there_and_writes_no_second_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    initial_fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = files(folder)
-    monkeypatch.chdir(folder / "model_specs")
-    done = fleet_init()
-    assert done.stdout == f"the generated files of {folder} are up to date\n"
+    before = files(initial_fleet)
+    monkeypatch.chdir(initial_fleet / "model_specs")
+    result = fleet_init()
+    assert result.stdout == f"the generated files of {initial_fleet} are up to date\n"
     with pytest.raises(CannotRunError, match="inside the fleet at"):
         fleet_init("another")
-    assert files(folder) == before
+    assert files(initial_fleet) == before
 
 
 @pytest.mark.parametrize("name", ["../oops", "dev,../oops", "/tmp/oops"])

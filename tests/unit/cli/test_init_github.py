@@ -21,7 +21,7 @@ from triton_fleet.spec.github_repository import GitHubRepository, ids_command
 ACCOUNT = ("--account", "123456789012", "--example", "none")
 REPOSITORY = {"full_name": "example/fleet", "name": "fleet", "id": 23, "owner": {"login": "example", "id": 1}}
 WITH_IDS, NAMES = "repo:example@1/fleet@23", "repo:example/fleet"
-ASKED = GitHubRepository(owner="example", name="fleet")
+GITHUB_REPOSITORY = GitHubRepository(owner="example", name="fleet")
 PROVIDER = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
 
 
@@ -91,11 +91,11 @@ class TestFiles:
         self, tmp_path: Path, gh: Gh
     ) -> None:
         gh.begins(WITH_IDS)
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        assert "access" not in done.stdout
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        assert "access" not in result.stdout
         assert access(tmp_path / "fleet") == {"github": {"repository": "example@1/fleet@23"}}
-        trusted = {"repository": "example@1/fleet@23", "provider": PROVIDER}
-        assert [access(tmp_path / "fleet", name) for name in ("staging", "prod")] == [{"github": trusted}] * 2
+        trust = {"repository": "example@1/fleet@23", "provider": PROVIDER}
+        assert [access(tmp_path / "fleet", name) for name in ("staging", "prod")] == [{"github": trust}] * 2
         for name in ("dev", "staging", "prod"):
             assert all_findings(open_project(tmp_path / "fleet", name)) == []
 
@@ -104,8 +104,8 @@ class TestFiles:
     ) -> None:
         gh.begins(NAMES)
         init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        trusted = {"repository": "example@1/fleet@23", "former_repository": "example/fleet"}
-        assert access(tmp_path / "fleet") == {"github": trusted}
+        trust = {"repository": "example@1/fleet@23", "former_repository": "example/fleet"}
+        assert access(tmp_path / "fleet") == {"github": trust}
         assert all_findings(open_project(tmp_path / "fleet", "dev")) == []
 
     @pytest.mark.parametrize(
@@ -115,23 +115,23 @@ class TestFiles:
         self, tmp_path: Path, gh: Gh, subject: object
     ) -> None:
         gh.answers(REPOSITORY, subject)
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
         command = "gh api repos/example/fleet/actions/oidc/customization/sub --jq .sub_claim_prefix"
         assert access(tmp_path / "fleet") == {"github": {"repository": "example@1/fleet@23"}}
         text = (tmp_path / "fleet/environments/dev.yaml").read_text()
         assert f"    # Write this too unless `{command}` prints ids:\n" in text
         assert "    # former_repository: example/fleet\n" in text
-        assert f"next: compare `access` in environments/*.yaml with `{command}`" in done.stdout
+        assert f"next: compare `access` in environments/*.yaml with `{command}`" in result.stdout
 
     def test_ids_of_the_flag_are_taken_and_gh_is_not_asked(self, tmp_path: Path, gh: Gh) -> None:
         gh.runs("exit 1")
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example@7/fleet@8")
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example@7/fleet@8")
         assert access(tmp_path / "fleet") == {"github": {"repository": "example@7/fleet@8"}}
         assert (
             "    # former_repository: example/fleet\n"
             in (tmp_path / "fleet/environments/dev.yaml").read_text()
         )
-        assert "next: compare `access`" in done.stdout
+        assert "next: compare `access`" in result.stdout
         assert gh.calls == []
 
     @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ class TestFiles:
         self, tmp_path: Path, gh: Gh, script: str, reason: str
     ) -> None:
         gh.runs(script)
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        assert done.exit_code == 0
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        assert result.exit_code == 0
         assert (
-            f"next: write `access` into environments/*.yaml, where it is a comment: {reason}" in done.stdout
+            f"next: write `access` into environments/*.yaml, where it is a comment: {reason}" in result.stdout
         )
         text = (tmp_path / "fleet/environments/prod.yaml").read_text()
         assert (
@@ -164,8 +164,8 @@ class TestFiles:
 
     def test_without_gh_access_is_a_comment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-        assert "it is a comment: gh, GitHub's command line, is not installed" in done.stdout
+        result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+        assert "it is a comment: gh, GitHub's command line, is not installed" in result.stdout
 
     @pytest.mark.parametrize(
         "text", ["example", "example/*", "example@1/fleet", "--help/x", "../x", "a/..", "a/b/c"]
@@ -185,17 +185,17 @@ class TestFiles:
 class TestProgram:
     def test_gh_gets_two_reading_requests_in_no_folder_of_others(self, gh: Gh) -> None:
         gh.begins(WITH_IDS)
-        repository_subject(ASKED)
+        repository_subject(GITHUB_REPOSITORY)
         start = ["api", "--hostname", "github.com", "--method", "GET"]
         paths = ("repos/example/fleet", "repos/example/fleet/actions/oidc/customization/sub")
         assert gh.calls == [word for path in paths for word in (*start, path)]
         assert gh.folders == {"/"}
 
     def test_names_are_spelled_as_github_spells_them(self, gh: Gh) -> None:
-        spelled = {**REPOSITORY, "name": "Fleet", "owner": {"login": "Example", "id": 1}}
-        gh.answers(spelled, {"sub_claim_prefix": "repo:Example@1/Fleet@23"})
-        found = repository_subject(ASKED)
-        assert (str(found.repository), found.former, found.doubt) == ("Example@1/Fleet@23", None, "")
+        spelled_values = {**REPOSITORY, "name": "Fleet", "owner": {"login": "Example", "id": 1}}
+        gh.answers(spelled_values, {"sub_claim_prefix": "repo:Example@1/Fleet@23"})
+        subject = repository_subject(GITHUB_REPOSITORY)
+        assert (str(subject.repository), subject.former, subject.doubt) == ("Example@1/Fleet@23", None, "")
 
     @pytest.mark.parametrize(
         "answer",
@@ -215,41 +215,41 @@ class TestProgram:
     def test_an_answer_without_two_ids_and_two_names_is_refused(self, gh: Gh, answer: object) -> None:
         gh.answers(answer, {})
         with pytest.raises(CannotRunError, match="the answer about example/fleet has no ids"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
     def test_an_answer_about_another_repository_is_refused(self, gh: Gh) -> None:
         """GitHub follows a repository that was renamed."""
         gh.answers({**REPOSITORY, "name": "service"}, {})
         with pytest.raises(CannotRunError, match="GitHub calls example/fleet example/service"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
     def test_customised_subjects_are_a_doubt_with_which_no_form_without_ids_is_written(self, gh: Gh) -> None:
         gh.answers(REPOSITORY, {"use_default": False, "sub_claim_prefix": NAMES})
-        found = repository_subject(ASKED)
-        assert (found.former, "customised" in found.doubt) == (None, True)
+        subject = repository_subject(GITHUB_REPOSITORY)
+        assert (subject.former, "customised" in subject.doubt) == (None, True)
 
     def test_a_program_that_does_not_end_is_ended(self, gh: Gh, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "never")
         gh.runs(f"exec cat {tmp_path}/never")
         with pytest.raises(CannotRunError, match="did not answer"):
-            repository_subject(ASKED, seconds=0.5)
+            repository_subject(GITHUB_REPOSITORY, seconds=0.5)
 
     def test_a_large_answer_is_not_read(self, gh: Gh) -> None:
         gh.runs('head -c 1100000 /dev/zero | tr "\\0" " "; echo "{}"')
         with pytest.raises(CannotRunError, match="printed no JSON object"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
     def test_a_deep_answer_ends_nothing(self, gh: Gh) -> None:
         gh.runs('head -c 900000 /dev/zero | tr "\\0" "["')
         with pytest.raises(CannotRunError, match="printed no JSON object"):
-            repository_subject(ASKED)
+            repository_subject(GITHUB_REPOSITORY)
 
 
 def test_a_hostile_complaint_of_gh_has_no_power_over_the_terminal(tmp_path: Path, gh: Gh) -> None:
     gh.runs("printf '\\033[2Jgone\\n::error::x\\n' >&2; exit 1")
-    done = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
-    assert "\x1b" not in done.stdout
-    assert not [line for line in done.stdout.splitlines() if line.startswith("::")]
+    result = init(tmp_path / "fleet", *ACCOUNT, "--github", "example/fleet")
+    assert "\x1b" not in result.stdout
+    assert not [line for line in result.stdout.splitlines() if line.startswith("::")]
     assert Severity.ERROR not in {
-        each.severity for each in all_findings(open_project(tmp_path / "fleet", "dev"))
+        finding.severity for finding in all_findings(open_project(tmp_path / "fleet", "dev"))
     }

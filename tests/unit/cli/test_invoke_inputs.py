@@ -12,20 +12,20 @@ from triton_fleet.cli.invoke.inputs import read_inputs
 from triton_fleet.findings import Finding, FindingsError
 
 
-def read(written: str) -> tuple[str, str, tuple[int, ...], list[Any]]:
+def read(written_text: str) -> tuple[str, str, tuple[int, ...], list[Any]]:
     """Name, numpy's name of the type, shape and values of one input."""
-    ((name, array),) = read_inputs([written]).items()
+    ((name, array),) = read_inputs([written_text]).items()
     return name, array.dtype.name, array.shape, array.ravel().tolist()
 
 
-def findings(*written: str) -> list[Finding]:
+def findings(*written_text: str) -> list[Finding]:
     with pytest.raises(FindingsError) as caught:
-        read_inputs(written)
+        read_inputs(written_text)
     return caught.value.findings
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("written_text", "expected_value"),
     [
         ("x=[[1.5, 2]]", ("x", "float32", (1, 2), [1.5, 2.0])),
         ("x=[[1], [2]]", ("x", "int64", (2, 1), [1, 2])),
@@ -43,9 +43,9 @@ def findings(*written: str) -> list[Finding]:
     ],
 )
 def test_json_on_the_command_line_has_the_data_type_of_its_values_or_the_one_written(
-    written: str, expected: tuple[Any, ...]
+    written_text: str, expected_value: tuple[Any, ...]
 ) -> None:
-    assert read(written) == expected
+    assert read(written_text) == expected_value
 
 
 def test_a_json_file_is_read_as_json_on_the_command_line(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_json_file_is_read_as_json_on_the_command_line(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("array", "datatype", "expected"),
+    ("array", "datatype", "expected_value"),
     [
         (np.array([[1, 2]], "u1"), "", ("uint8", [1, 2])),
         (np.array([1.5, 0.1]), ":FP32", ("float32", [1.5, 0.10000000149011612])),
@@ -65,15 +65,15 @@ def test_a_json_file_is_read_as_json_on_the_command_line(tmp_path: Path) -> None
     ],
 )
 def test_a_numpy_file_keeps_its_data_type_unless_another_is_written(
-    tmp_path: Path, array: Any, datatype: str, expected: tuple[str, list[Any]]
+    tmp_path: Path, array: Any, datatype: str, expected_value: tuple[str, list[Any]]
 ) -> None:
     np.save(tmp_path / "x.npy", array)
     _, dtype, shape, values = read(f"x{datatype}=@{tmp_path / 'x.npy'}")
-    assert (dtype, values, shape) == (*expected, array.shape)
+    assert (dtype, values, shape) == (*expected_value, array.shape)
 
 
 @pytest.mark.parametrize(
-    ("written", "code", "words"),
+    ("written_text", "code", "words"),
     [
         ("x", "FL703", "--input 'x' is not NAME=VALUE"),
         ("=[1]", "FL703", "--input '=[1]' is not NAME=VALUE"),
@@ -107,8 +107,8 @@ def test_a_numpy_file_keeps_its_data_type_unless_another_is_written(
         ('x:FP32=["1.5"]', "FL707", "do not fit FP32"),
     ],
 )
-def test_what_a_user_gets_wrong_is_named(written: str, code: str, words: str) -> None:
-    (finding,) = findings(written)
+def test_what_a_user_gets_wrong_is_named(written_text: str, code: str, words: str) -> None:
+    (finding,) = findings(written_text)
     assert (finding.code, words in finding.message) == (code, True), finding
 
 

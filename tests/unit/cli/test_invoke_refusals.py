@@ -1,4 +1,4 @@
-"""What a refused call gets for a hint: the targets of the spec, or how the endpoint comes to be."""
+"""The hint of a refused call: the targets of the spec, or how the endpoint comes to be."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_where_the_target_is_right_nothing_is_guessed(name: str, target: str | N
 def test_an_endpoint_that_is_not_there_is_told_with_the_command_that_helps(
     environment: str, hint: str
 ) -> None:
-    said = "Endpoint gpu-ensembles of account 123456789012 not found."
-    assert instead(project(environment), "gpu-ensembles", None, said) == hint
+    text = "Endpoint gpu-ensembles of account 123456789012 not found."
+    assert instead(project(environment), "gpu-ensembles", None, text) == hint
 
 
 def test_a_model_that_a_shared_container_does_not_have_is_told_with_its_routes(tmp_path: Path) -> None:

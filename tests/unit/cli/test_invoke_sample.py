@@ -1,4 +1,4 @@
-"""What `fleet invoke --sample` sends."""
+"""The request that `fleet invoke --sample` sends."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LIVE = SPEC.replace("../repository}", "../repository, version: 2}").replace(
 )
 
 
-def sent(folder: FleetFolder, tensor: str) -> Array:
+def invoke_tensor(folder: FleetFolder, tensor: str) -> Array:
     """The input of a sample."""
     folder.spec(f"samples: [{{name: one, inputs: {{x: {{{tensor}}}}}}}]\n")
     return read_sample(open_project(folder.root, "dev").load("sentences").spec, "one")[0]["x"]
 
 
 @pytest.mark.parametrize(
-    ("tensor", "wanted"),
+    ("tensor", "expected_array"),
     [
         ("datatype: FP32, shape: [2, 2], data: [1, 2.5, 3, 4]", np.array([[1, 2.5], [3, 4]], np.float32)),
         ("datatype: FP16, shape: [1, 2], data: [[1, -Infinity]]", np.array([[1, -np.inf]], np.float16)),
@@ -41,10 +41,12 @@ def sent(folder: FleetFolder, tensor: str) -> Array:
         ("datatype: FP32, shape: [], data: 1.5", np.array(1.5, np.float32)),
     ],
 )
-def test_a_tensor_is_sent_in_its_shape_and_type(folder: FleetFolder, tensor: str, wanted: Array) -> None:
-    array = sent(folder, tensor)
-    assert (array.dtype, array.shape) == (wanted.dtype, wanted.shape)
-    assert np.array_equal(array, wanted, equal_nan=wanted.dtype.kind == "f")
+def test_a_tensor_is_sent_in_its_shape_and_type(
+    folder: FleetFolder, tensor: str, expected_array: Array
+) -> None:
+    array = invoke_tensor(folder, tensor)
+    assert (array.dtype, array.shape) == (expected_array.dtype, expected_array.shape)
+    assert np.array_equal(array, expected_array, equal_nan=expected_array.dtype.kind == "f")
 
 
 def test_the_target_is_the_archives_target_model(folder: FleetFolder) -> None:
@@ -68,4 +70,4 @@ def test_a_sample_that_the_spec_lacks_is_told_with_those_it_has(folder: FleetFol
 
 def test_bf16_is_refused_as_numpy_lacks_it(folder: FleetFolder) -> None:
     with pytest.raises(FindingsError, match="FL709: input 'x' of the sample is BF16"):
-        sent(folder, "datatype: BF16, shape: [1], data: [1]")
+        invoke_tensor(folder, "datatype: BF16, shape: [1], data: [1]")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunFleet
 from tests.support.wheels import empty_wheels
 from triton_fleet.aws.deploy.deploy_folder import DeployFolder
 from triton_fleet.findings import CannotRunError
@@ -61,19 +61,19 @@ def content(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("format", ["human", "json", "sarif", "github"])
 @pytest.mark.parametrize("path", FILES)
 def test_a_file_that_is_a_link_is_an_error_that_quotes_nothing(
-    fleet: FleetFolder, outside: Path, typed: Typed, path: str, format: str
+    fleet: FleetFolder, outside: Path, run_fleet: RunFleet, path: str, format: str
 ) -> None:
     link(fleet.root / path, outside / "sentences.yaml")
-    ended = typed("check", "--env", "dev", "--format", format)
-    assert ended.code == 1
-    assert "FL105" in ended.out + ended.err
-    assert "aws_secret" not in ended.out + ended.err
+    result = run_fleet("check", "--env", "dev", "--format", format)
+    assert result.code == 1
+    assert "FL105" in result.out + result.err
+    assert "aws_secret" not in result.out + result.err
 
 
 @pytest.mark.parametrize("place", ["outside", "inside"])
 @pytest.mark.parametrize("path", FOLDERS)
 def test_a_folder_that_is_a_link_is_an_error_even_if_it_stays_in_the_fleet(
-    fleet: FleetFolder, outside: Path, typed: Typed, path: str, place: str
+    fleet: FleetFolder, outside: Path, run_fleet: RunFleet, path: str, place: str
 ) -> None:
     inside = fleet.root / "elsewhere"
     target = outside if place == "outside" else inside
@@ -81,25 +81,25 @@ def test_a_folder_that_is_a_link_is_an_error_even_if_it_stays_in_the_fleet(
         (fleet.root / path).rename(inside)
     inside.mkdir(exist_ok=True)
     link(fleet.root / path, target)
-    ended = typed("check", "--env", "dev")
+    result = run_fleet("check", "--env", "dev")
     # Without its own folders it is no fleet, in which case there is nothing to check.
-    assert ended.code in (1, 2)
-    assert "aws_secret" not in ended.out + ended.err
-    if ended.code == 1:
-        assert "FL105" in ended.out + ended.err
+    assert result.code in (1, 2)
+    assert "aws_secret" not in result.out + result.err
+    if result.code == 1:
+        assert "FL105" in result.out + result.err
 
 
 @pytest.mark.parametrize("path", ["locks", "locks/dev", "locks/dev/sentences.lock.yaml"])
 def test_no_lock_is_written_through_a_link(
-    fleet: FleetFolder, outside: Path, typed: Typed, path: str
+    fleet: FleetFolder, outside: Path, run_fleet: RunFleet, path: str
 ) -> None:
     before = content(outside)
     link(fleet.root / path, outside / "sentences.lock.yaml" if path.endswith(".yaml") else outside)
     fleet.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-    ended = typed("lock", "--env", "dev")
+    result = run_fleet("lock", "--env", "dev")
     # A folder is wrong input, as for every other command; a lock that would be replaced cannot be written.
-    assert (ended.code, "FL105" in ended.err) == ((2, False) if path.endswith(".yaml") else (1, True))
-    assert "is a link" in ended.err
+    assert (result.code, "FL105" in result.err) == ((2, False) if path.endswith(".yaml") else (1, True))
+    assert "is a link" in result.err
     assert content(outside) == before
 
 
@@ -117,35 +117,35 @@ def test_no_lock_is_written_through_a_link(
     ],
 )
 def test_no_file_for_ci_is_read_or_written_through_a_link(
-    fleet: FleetFolder, outside: Path, typed: Typed, path: str, command: str
+    fleet: FleetFolder, outside: Path, run_fleet: RunFleet, path: str, command: str
 ) -> None:
     fleet.spec("owner: {team: search, contact: '@example/search'}\n")
     before = content(outside)
     is_file = path.endswith(("yml", "CODEOWNERS"))
     link(fleet.root / path, outside / "sentences.yaml" if is_file else outside)
-    ended = typed("ci", command)
-    assert ended.code == 2
-    assert f"{fleet.root / path} is a link" in ended.err
-    assert "aws_secret" not in ended.out + ended.err
+    result = run_fleet("ci", command)
+    assert result.code == 2
+    assert f"{fleet.root / path} is a link" in result.err
+    assert "aws_secret" not in result.out + result.err
     assert content(outside) == before
     assert (fleet.root / path).is_symlink()
 
 
-def test_no_spec_is_written_through_a_link(fleet: FleetFolder, outside: Path, typed: Typed) -> None:
+def test_no_spec_is_written_through_a_link(fleet: FleetFolder, outside: Path, run_fleet: RunFleet) -> None:
     before = content(outside)
     link(fleet.root / "model_specs/team", outside)
     command = ("new", "other", "--from-repository", "repository", "--folder", "model_specs/team")
-    ended = typed(*command)
-    assert ended.code in (1, 2)
+    result = run_fleet(*command)
+    assert result.code in (1, 2)
     assert content(outside) == before
 
 
-def test_no_new_fleet_is_written_through_a_link(tmp_path: Path, outside: Path, typed: Typed) -> None:
+def test_no_new_fleet_is_written_through_a_link(tmp_path: Path, outside: Path, run_fleet: RunFleet) -> None:
     before = content(outside)
     link(tmp_path / "fresh/environments", outside)
-    ended = typed("init", str(tmp_path / "fresh"), "--wheels", str(empty_wheels(tmp_path / "wheels")))
-    assert ended.code == 2
-    assert "environments is a link" in ended.err
+    result = run_fleet("init", str(tmp_path / "fresh"), "--wheels", str(empty_wheels(tmp_path / "wheels")))
+    assert result.code == 2
+    assert "environments is a link" in result.err
     assert content(outside) == before
 
 
@@ -188,8 +188,8 @@ def test_no_deploy_writes_through_a_link(fleet: FleetFolder, outside: Path, path
 
 
 def test_a_fleet_that_is_reached_by_a_link_is_a_fleet(
-    fleet: FleetFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
+    fleet: FleetFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_fleet: RunFleet
 ) -> None:
     monkeypatch.chdir(link(tmp_path / "linked", fleet.root))
-    assert typed("check", "--env", "dev").code == 0
-    assert typed("lock", "--env", "dev").code == 0
+    assert run_fleet("check", "--env", "dev").code == 0
+    assert run_fleet("lock", "--env", "dev").code == 0

@@ -11,9 +11,9 @@ from tests.support.message_commands import MessageCommand, commands_of, message_
 
 
 def test_the_commands_in_messages_are_complete() -> None:
-    found = list(message_commands())
-    assert len(found) > 100
-    assert [f"{each.place}: {problem}" for each in found if (problem := problem_of(each))] == []
+    commands = list(message_commands())
+    assert len(commands) > 100
+    assert [f"{command.place}: {problem}" for command in commands if (problem := problem_of(command))] == []
 
 
 def problem_of(command: MessageCommand) -> str:
@@ -42,7 +42,7 @@ def problem_of(command: MessageCommand) -> str:
     ],
 )
 def test_a_command_is_found_where_one_is_to_type_it(source: str, lines: list[str]) -> None:
-    assert [each.line for each in commands_of(source, "a.py")] == lines
+    assert [command.line for command in commands_of(source, "a.py")] == lines
 
 
 def test_a_command_that_lacks_an_option_is_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from tests.support.fleet_folder import ALLOWED, FleetFolder
+from tests.support.fleet_folder import ALLOWED_FINDINGS, FleetFolder
 from tests.support.new_specs import NAME, NewSpecs
 from triton_fleet.cli.commands import app
 from triton_fleet.exits import INPUT_IS_WRONG
@@ -23,9 +23,9 @@ def run(new: NewSpecs, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
 
 
 def lines(run: CliRunner, *arguments: str) -> list[str]:
-    done = run.invoke(app, ["new", *arguments], catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.stdout.splitlines()
+    result = run.invoke(app, ["new", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout.splitlines()
 
 
 def test_it_says_what_it_wrote_and_what_to_run_next(run: CliRunner, new: NewSpecs) -> None:
@@ -35,17 +35,17 @@ def test_it_says_what_it_wrote_and_what_to_run_next(run: CliRunner, new: NewSpec
         "next: fleet lock --env dev fresh",
         "      fleet deploy --env dev fresh",
     ]
-    locked = run.invoke(app, ["lock", "--env", "dev", NAME], catch_exceptions=False)
-    checked = run.invoke(app, ["check", "--env", "dev", NAME, "--strict"], catch_exceptions=False)
-    assert (locked.exit_code, checked.exit_code) == (0, 0)
+    locked_result = run.invoke(app, ["lock", "--env", "dev", NAME], catch_exceptions=False)
+    result = run.invoke(app, ["check", "--env", "dev", NAME, "--strict"], catch_exceptions=False)
+    assert (locked_result.exit_code, result.exit_code) == (0, 0)
 
 
 def test_with_a_local_environment_it_runs_here_first(run: CliRunner, new: NewSpecs) -> None:
     local = 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
     new.fleet.write("environments/local.yaml", local)
     new.onnx("embed")
-    said = lines(run, NAME, "--from-repository", "new")
-    assert said[1:] == ["next: fleet lock --env local fresh", "      fleet local up fresh"]
+    said_lines = lines(run, NAME, "--from-repository", "new")
+    assert said_lines[1:] == ["next: fleet lock --env local fresh", "      fleet local up fresh"]
 
 
 def test_a_copy_says_which_environments_have_overrides_for_the_other_alone(
@@ -85,10 +85,10 @@ def test_a_spec_in_a_folder_has_its_own_paths_and_lacks_what_the_folder_has(
 ) -> None:
     new.onnx("embed")
     new.fleet.write("profiles/gpu.yaml", "instance: {type: ml.g5.2xlarge, count: 2}\n")
-    new.fleet.write("model_specs/_folder.yaml", f"profile: gpu\n{ALLOWED}")
+    new.fleet.write("model_specs/_folder.yaml", f"profile: gpu\n{ALLOWED_FINDINGS}")
     new.fleet.write("model_specs/search/_folder.yaml", "triton: '25.04'\n")
-    said = lines(run, NAME, "--from-repository", "new", "--folder", "search/deep")
-    assert said[0] == "wrote model_specs/search/deep/fresh.yaml"
+    said_lines = lines(run, NAME, "--from-repository", "new", "--folder", "search/deep")
+    assert said_lines[0] == "wrote model_specs/search/deep/fresh.yaml"
     text = (new.fleet.root / "model_specs/search/deep/fresh.yaml").read_text()
     assert text.startswith("# yaml-language-server: $schema=../../endpoint.schema.json\n")
     keys = yaml.safe_load(text)
@@ -101,9 +101,9 @@ def test_a_spec_in_a_folder_has_its_own_paths_and_lacks_what_the_folder_has(
 def test_a_folder_is_not_made_for_a_spec_that_is_not_written(run: CliRunner, new: NewSpecs) -> None:
     new.onnx("embed")
     new.fleet.environment("overrides: {fresh: {instance: {count: 0}, triton: '1'}}\n")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         run.invoke(app, ["new", NAME, "--from-repository", "new", "--folder", "a/b"], catch_exceptions=False)
-    assert ".fresh." not in str(refused.value)
+    assert ".fresh." not in str(refusal.value)
     assert not (new.fleet.root / "model_specs/a").exists()
 
 
@@ -125,23 +125,23 @@ def test_a_folder_in_which_no_spec_would_be_read_is_refused(
     run: CliRunner, new: NewSpecs, place: str, problem: str
 ) -> None:
     (new.fleet.root / "model_specs/linked").symlink_to(new.fleet.root)
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         run.invoke(app, ["new", NAME, "--from-repository", "new", "--folder", place], catch_exceptions=False)
-    (found,) = refused.value.findings
-    assert (found.code, found.message) == ("FL112", f'`--folder` is "{place}": {problem}')
+    (finding,) = refusal.value.findings
+    assert (finding.code, finding.message) == ("FL112", f'`--folder` is "{place}": {problem}')
 
 
 def test_a_copy_with_a_folder_is_refused(run: CliRunner) -> None:
-    done = run.invoke(app, ["new", NAME, "--from-spec", "sentences", "--folder", "search"])
-    assert done.exit_code == 2
-    assert "only with --from-repository" in done.output
+    result = run.invoke(app, ["new", NAME, "--from-spec", "sentences", "--folder", "search"])
+    assert result.exit_code == 2
+    assert "only with --from-repository" in result.output
 
 
 @pytest.mark.parametrize("options", [[], ["--from-repository", "new", "--from-spec", "sentences"]])
 def test_it_takes_a_repository_or_a_spec(run: CliRunner, options: list[str]) -> None:
-    done = run.invoke(app, ["new", NAME, *options])
-    assert done.exit_code == 2
-    assert "pass one of the two" in done.output
+    result = run.invoke(app, ["new", NAME, *options])
+    assert result.exit_code == 2
+    assert "pass one of the two" in result.output
 
 
 def test_another_endpoint_that_is_not_there_is_told(run: CliRunner) -> None:
@@ -160,6 +160,6 @@ def test_findings_end_it_with_1(run: CliRunner, monkeypatch: pytest.MonkeyPatch,
     from triton_fleet.cli.main import run as command
 
     monkeypatch.setattr("sys.argv", ["fleet", "new", NAME, "--from-repository", str(tmp_path / "nowhere")])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         command()
-    assert ended.value.code == INPUT_IS_WRONG
+    assert exit_info.value.code == INPUT_IS_WRONG

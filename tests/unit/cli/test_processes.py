@@ -1,4 +1,4 @@
-"""What the processes that commands start take from the folder in which they run: nothing."""
+"""Files that the processes of commands take from the folder in which they run: none."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_no_module_beside_a_fleet_is_imported(folder: Path) -> None:
 
 def test_without_the_option_python_imports_them(folder: Path) -> None:
     """So that the test above shows something."""
-    run([each for each in supervisor_command(folder, -1) if each != "-P"], folder)
+    run([line for line in supervisor_command(folder, -1) if line != "-P"], folder)
     assert (folder.parent / "ran").exists()
 
 

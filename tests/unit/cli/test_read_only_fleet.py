@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.read_only_fleet import read_only, run_without_powers
+from tests.support.read_only_fleet import read_only_folder, run_without_powers
 
-nightly = partial(pytest.param, marks=pytest.mark.nightly)
+nightly_param = partial(pytest.param, marks=pytest.mark.nightly)
 LOCAL = 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
 
 
@@ -25,47 +25,47 @@ def root(folder: FleetFolder) -> Iterator[Path]:
     folder.lock()
     GitRepository.around(folder.root)
     folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-    with read_only(folder.root):
+    with read_only_folder(folder.root):
         yield folder.root
 
 
 @pytest.mark.parametrize(
-    ("command", "code", "said"),
+    ("command", "code", "message"),
     [
         ("check --env dev", 1, "the file changed since it was locked"),
-        nightly("show sentences --env dev", 0, "sentences in dev: account 111122223333"),
-        nightly("ls --env dev --offline", 0, "endpoint"),
-        nightly("diff --env prod", 0, "waits for promotion: prod would get sentences"),
-        nightly("cost --env dev", 0, "dev: account 111122223333"),
+        nightly_param("show sentences --env dev", 0, "sentences in dev: account 111122223333"),
+        nightly_param("ls --env dev --offline", 0, "endpoint"),
+        nightly_param("diff --env prod", 0, "waits for promotion: prod would get sentences"),
+        nightly_param("cost --env dev", 0, "dev: account 111122223333"),
         ("report --base HEAD", 0, "nothing changes in dev, prod compared with"),
-        nightly("images plan --env dev", 0, "no images to build"),
-        nightly("local status", 2, "no local fleet is running"),
-        nightly("local logs", 0, ""),
-        nightly("local down", 0, "nothing was running"),
+        nightly_param("images plan --env dev", 0, "no images to build"),
+        nightly_param("local status", 2, "no local fleet is running"),
+        nightly_param("local logs", 0, ""),
+        nightly_param("local down", 0, "nothing was running"),
     ],
 )
-def test_what_only_reads_works(root: Path, command: str, code: int, said: str) -> None:
-    done = run_without_powers(root, *command.split())
-    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
-    assert said in done.stdout + done.stderr
+def test_what_only_reads_works(root: Path, command: str, code: int, message: str) -> None:
+    process = run_without_powers(root, *command.split())
+    assert (process.returncode, "Traceback" in process.stderr) == (code, False), process.stderr
+    assert message in process.stdout + process.stderr
 
 
 @pytest.mark.parametrize(
     ("command", "file"),
     [
         ("lock --env dev", "locks/dev/sentences.lock.yaml"),
-        nightly("new other --from-repository repository", r"model_specs/\.other\.\d+\.yaml"),
-        nightly("ci github", r"\.github"),
-        nightly("ci gitlab", r"\.gitlab-ci.yml"),
-        nightly("ci codeowners", r"\.github"),
-        nightly("schema", "model_specs/endpoint.schema.json"),
+        nightly_param("new other --from-repository repository", r"model_specs/\.other\.\d+\.yaml"),
+        nightly_param("ci github", r"\.github"),
+        nightly_param("ci gitlab", r"\.gitlab-ci.yml"),
+        nightly_param("ci codeowners", r"\.github"),
+        nightly_param("schema", "model_specs/endpoint.schema.json"),
         ("upgrade-check 0.1.0 --env dev", r"\.fleet"),
-        nightly("local up", r"\.fleet"),
+        nightly_param("local up", r"\.fleet"),
     ],
 )
 def test_what_writes_names_the_file_and_the_remedy(root: Path, command: str, file: str) -> None:
-    done = run_without_powers(root, *command.split())
-    assert done.returncode == 2, done.stdout + done.stderr
-    problem, remedy = done.stderr.splitlines()[-2:]
+    process = run_without_powers(root, *command.split())
+    assert process.returncode == 2, process.stdout + process.stderr
+    problem, remedy = process.stderr.splitlines()[-2:]
     assert re.fullmatch(f"cannot run: {root}/{file} cannot be written: Permission denied", problem)
     assert remedy == "  remedy: let this user write there, or run the command in a copy of the fleet"

@@ -11,14 +11,14 @@ import pytest
 import triton_fleet.cli.destroy as destroy_command
 from tests.support.fleet_folder import FleetFolder
 from tests.support.selections import environments_read
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunFleet
 from triton_fleet.aws.deploy.destroy import Deletion
 from triton_fleet.findings import Finding, FindingsError
 
 
 class TestOtherCommands:
     @pytest.mark.parametrize(
-        ("command", "selector", "shown"),
+        ("command", "selector", "output"),
         [
             (["cost"], "owner=vision", "images"),
             (["engines", "plan"], "owner=vision", "no engines in images"),
@@ -27,61 +27,64 @@ class TestOtherCommands:
         ],
     )
     def test_each_command_with_endpoints_takes_selectors(
-        self, typed: Typed, two: FleetFolder, command: list[str], selector: str, shown: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: list[str], selector: str, output: str
     ) -> None:
-        done = typed(*command, "--env", "dev", selector)
-        assert done.code == 0
-        assert shown in done.out
+        result = run_fleet(*command, "--env", "dev", selector)
+        assert result.code == 0
+        assert output in result.out
 
     @pytest.mark.parametrize(
         "command", ["deploy", "publish", "lock", "cost", "preflight", "ls", "engines build", "images build"]
     )
     def test_where_nothing_is_left_nothing_is_done(
-        self, typed: Typed, two: FleetFolder, command: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: str
     ) -> None:
         """Without a client of AWS: nothing is asked there."""
         (two.root / "model_specs/images.yaml").unlink()
-        done = typed(*command.split(), "--env", "dev", "model_specs/images.yaml")
-        assert (done.code, done.out) == (0, "")
-        assert done.err.splitlines() == [
+        result = run_fleet(*command.split(), "--env", "dev", "model_specs/images.yaml")
+        assert (result.code, result.out) == (0, "")
+        assert result.err.splitlines() == [
             "images no longer has a spec: `fleet destroy --env dev images` removes the endpoint, if it is deployed",
             "dev: no endpoint is selected",
         ]
 
-    def test_a_program_gets_its_document_all_the_same(self, typed: Typed, two: FleetFolder) -> None:
+    def test_a_program_gets_its_document_all_the_same(self, run_fleet: RunFleet, two: FleetFolder) -> None:
         assert (
-            json.loads(typed("engines", "plan", "--env", "dev", "changed:main", "--format", "json").out) == []
+            json.loads(run_fleet("engines", "plan", "--env", "dev", "changed:main", "--format", "json").out)
+            == []
         )
-        done = typed("preflight", "--env", "dev", "changed:main", "--format", "json")
-        assert (done.code, json.loads(done.out)["findings"]) == (0, [])
-        assert json.loads(typed("cost", "--env", "dev", "changed:main", "--format", "json").out)
+        result = run_fleet("preflight", "--env", "dev", "changed:main", "--format", "json")
+        assert (result.code, json.loads(result.out)["findings"]) == (0, [])
+        assert json.loads(run_fleet("cost", "--env", "dev", "changed:main", "--format", "json").out)
 
-    def test_locking_a_selection_leaves_the_other_locks_alone(self, typed: Typed, two: FleetFolder) -> None:
+    def test_locking_a_selection_leaves_the_other_locks_alone(
+        self, run_fleet: RunFleet, two: FleetFolder
+    ) -> None:
         two.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
-        done = typed("lock", "--env", "dev", "owner=vision")
-        assert done.out == "wrote locks/dev/images.lock.yaml\n"
+        result = run_fleet("lock", "--env", "dev", "owner=vision")
+        assert result.out == "wrote locks/dev/images.lock.yaml\n"
 
     @pytest.mark.parametrize(
         "command", ["show", "invoke", "dashboard", "models ls", "images explain", "engines explain", "doctor"]
     )
     @pytest.mark.parametrize("selector", ["im*", "owner=search", "changed:HEAD", "owner = search"])
     def test_a_command_for_one_endpoint_says_so(
-        self, typed: Typed, two: FleetFolder, command: str, selector: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: str, selector: str
     ) -> None:
-        done = typed(*command.split(), selector, "--env", "dev")
-        assert done.code == 1
-        assert "this command takes the name of one endpoint" in done.err
+        result = run_fleet(*command.split(), selector, "--env", "dev")
+        assert result.code == 1
+        assert "this command takes the name of one endpoint" in result.err
 
 
 class TestSeveralEnvironments:
     @pytest.fixture
-    def both(self, two: FleetFolder) -> FleetFolder:
+    def endpoint_pair(self, two: FleetFolder) -> FleetFolder:
         """`images` is of another team in the second environment alone, which does not have `sentences`."""
         two.environment("endpoints: [images]\noverrides: {images: {owner: {team: ops}}}\n", "other")
         return two
 
     @pytest.mark.parametrize(
-        ("selector", "listed"),
+        ("selector", "listed_rows"),
         [
             ("owner=search", [("dev", "sentences")]),
             ("owner=ops", [("other", "images")]),
@@ -90,39 +93,43 @@ class TestSeveralEnvironments:
         ],
     )
     def test_what_one_of_them_has_is_listed(
-        self, typed: Typed, both: FleetFolder, selector: str, listed: list[tuple[str, str]]
+        self,
+        run_fleet: RunFleet,
+        endpoint_pair: FleetFolder,
+        selector: str,
+        listed_rows: list[tuple[str, str]],
     ) -> None:
         environments = ("--env", "dev", "--env", "other")
-        done = typed("ls", "--offline", "--format", "json", *environments, selector)
-        assert [(each["environment"], each["name"]) for each in json.loads(done.out)] == listed
+        result = run_fleet("ls", "--offline", "--format", "json", *environments, selector)
+        assert [(entry["environment"], entry["name"]) for entry in json.loads(result.out)] == listed_rows
 
     @pytest.mark.parametrize(
         ("selector", "code"), [("owner=x", "FL506"), ("x", "FL120"), ("ownr=x", "FL507")]
     )
     def test_what_none_of_them_has_is_refused(
-        self, typed: Typed, both: FleetFolder, selector: str, code: str
+        self, run_fleet: RunFleet, endpoint_pair: FleetFolder, selector: str, code: str
     ) -> None:
-        done = typed("ls", "--offline", "--env", "dev", "--env", "other", selector)
-        assert done.code == 1
-        assert done.err.count(code) == 1
+        result = run_fleet("ls", "--offline", "--env", "dev", "--env", "other", selector)
+        assert result.code == 1
+        assert result.err.count(code) == 1
 
 
 class TestLs:
     def test_a_file_that_no_endpoint_uses_is_no_note_beside_an_endpoint(
-        self, typed: Typed, two: FleetFolder
+        self, run_fleet: RunFleet, two: FleetFolder
     ) -> None:
         two.write("README.md", "")
         for arguments in (["images", "README.md"], ["README.md", "images"]):
-            done = typed("ls", "--offline", "--format", "json", "--env", "dev", *arguments)
-            assert [each["name"] for each in json.loads(done.out)] == ["images"]
-            assert done.err == ""
+            result = run_fleet("ls", "--offline", "--format", "json", "--env", "dev", *arguments)
+            assert [entry["name"] for entry in json.loads(result.out)] == ["images"]
+            assert result.err == ""
 
     def test_specs_are_read_once_however_many_paths_are_named(
-        self, typed: Typed, two: FleetFolder, monkeypatch: pytest.MonkeyPatch
+        self, run_fleet: RunFleet, two: FleetFolder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         read = environments_read(monkeypatch)
         files = (str(two.write(f"repository/embed/{number}.txt", "")) for number in range(5))
-        assert typed("ls", "--offline", "--env", "dev", *files).code == 0
+        assert run_fleet("ls", "--offline", "--env", "dev", *files).code == 0
         assert read == ["dev"]
 
 
@@ -130,7 +137,7 @@ class TestDrift:
     """AWS is not asked for what is wrong without it."""
 
     @pytest.mark.parametrize(
-        ("argument", "said"),
+        ("argument", "message"),
         [
             ("model_specs/images.yaml", "is not an endpoint's name, and this command does not accept paths"),
             ("app.py", "is not an endpoint's name, and this command does not accept paths"),
@@ -142,18 +149,18 @@ class TestDrift:
     )
     @pytest.mark.parametrize("command", ["drift", "destroy"])
     def test_paths_changes_and_selectors_that_match_nothing_are_refused(
-        self, typed: Typed, two: FleetFolder, command: str, argument: str, said: str
+        self, run_fleet: RunFleet, two: FleetFolder, command: str, argument: str, message: str
     ) -> None:
-        done = typed(command, "--env", "dev", argument)
-        assert done.code == 1
-        assert said in done.err
+        result = run_fleet(command, "--env", "dev", argument)
+        assert result.code == 1
+        assert message in result.err
 
 
 class TestDestroy:
     @pytest.fixture
-    def deployed(self, two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    def deployed_names(self, two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         """`images` and the orphan `old` are deployed; the list is of what was deleted."""
-        deleted = list[str]()
+        deletions = list[str]()
 
         def plan(access: Any, name: str) -> Any:
             if name == "sentences":
@@ -167,30 +174,34 @@ class TestDestroy:
         monkeypatch.setattr(destroy_command, "plan_deletion", plan)
         monkeypatch.setattr(destroy_command, "_leases", lambda *_: None)
         monkeypatch.setattr(
-            destroy_command, "delete", lambda _, deletion, *_others: deleted.append(deletion.stack.name)
+            destroy_command,
+            "delete",
+            lambda _, deletion, *_other_values: deletions.append(deletion.stack.name),
         )
-        yield deleted
+        yield deletions
 
     def test_all_that_is_selected_is_shown_before_one_question(
-        self, typed: Typed, deployed: list[str]
+        self, run_fleet: RunFleet, deployed_names: list[str]
     ) -> None:
-        done = typed("destroy", "--env", "dev", "--yes", "owner!=", "old")
-        assert done.code == 0
-        assert deployed == ["stack-images", "stack-old"]
-        assert "nothing to destroy: sentences is not deployed in dev" in done.out
+        result = run_fleet("destroy", "--env", "dev", "--yes", "owner!=", "old")
+        assert result.code == 0
+        assert deployed_names == ["stack-images", "stack-old"]
+        assert "nothing to destroy: sentences is not deployed in dev" in result.out
 
-    def test_without_consent_nothing_is_deleted(self, typed: Typed, deployed: list[str]) -> None:
-        done = typed("destroy", "--env", "dev", "im*", "old")
-        assert (done.code, deployed) == (2, [])
-        assert "stack-images" in done.out
-        assert "stack-old" in done.out
+    def test_without_consent_nothing_is_deleted(self, run_fleet: RunFleet, deployed_names: list[str]) -> None:
+        result = run_fleet("destroy", "--env", "dev", "im*", "old")
+        assert (result.code, deployed_names) == (2, [])
+        assert "stack-images" in result.out
+        assert "stack-old" in result.out
 
-    def test_a_name_that_was_never_deployed_is_a_mistake(self, typed: Typed, deployed: list[str]) -> None:
-        assert (typed("destroy", "--env", "dev", "--yes", "sentences").code, deployed) == (1, [])
+    def test_a_name_that_was_never_deployed_is_a_mistake(
+        self, run_fleet: RunFleet, deployed_names: list[str]
+    ) -> None:
+        assert (run_fleet("destroy", "--env", "dev", "--yes", "sentences").code, deployed_names) == (1, [])
 
     @pytest.mark.parametrize("selector", ["x*", "owner=x", "changed:main"])
     def test_nothing_is_deleted_by_a_selector_that_fits_nothing_or_by_changes(
-        self, typed: Typed, deployed: list[str], selector: str
+        self, run_fleet: RunFleet, deployed_names: list[str], selector: str
     ) -> None:
-        done = typed("destroy", "--env", "dev", "--yes", "old", selector)
-        assert (done.code, deployed) == (1, [])
+        result = run_fleet("destroy", "--env", "dev", "--yes", "old", selector)
+        assert (result.code, deployed_names) == (1, [])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from tests.support.typed_command import Typed
+from tests.support.typed_command import RunFleet
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.findings import FindingsError
@@ -25,11 +25,11 @@ def parse_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
     """A counter of the files whose text the reader parses from now on."""
     counts, parse = Counter[Path](), reader.parse_source
 
-    def counted(file: Path, text: str, max_bytes: int = reader.MAX_BYTES) -> Source:
+    def count_read(file: Path, text: str, max_bytes: int = reader.MAX_BYTES) -> Source:
         counts[file] += 1
         return parse(file, text, max_bytes)
 
-    monkeypatch.setattr(reader, "parse_source", counted)
+    monkeypatch.setattr(reader, "parse_source", count_read)
     return counts
 
 
@@ -65,10 +65,10 @@ def three(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     ],
 )
 def test_a_command_parses_each_file_once(
-    typed: Typed, three: FleetFolder, monkeypatch: pytest.MonkeyPatch, command: str
+    run_fleet: RunFleet, three: FleetFolder, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     counts = parse_counts(monkeypatch)
-    assert typed(*command.split()).code == 0
+    assert run_fleet(*command.split()).code == 0
     assert three.root / "model_specs/sentences.yaml" in counts
     assert set(counts.values()) == {1}
 
@@ -89,9 +89,9 @@ def test_a_broken_spec_is_parsed_once_and_reported_each_time(
     for _ in range(2):
         with pytest.raises(FindingsError, match="images.yaml"):
             project.load("images")
-        assert [each.code for each in all_findings(project)] == ["FL101"]
+        assert [finding.code for finding in all_findings(project)] == ["FL101"]
     assert set(counts.values()) == {1}
-    assert [each.spec.endpoint for each in project.readable_specs()] == ["sentences"]
+    assert [spec.spec.endpoint for spec in project.readable_specs()] == ["sentences"]
 
 
 def test_another_environment_of_an_open_fleet_shares_its_files(

@@ -24,10 +24,10 @@ print([name for name in WATCHED if name in sys.modules])
 
 
 def loaded_by(*arguments: str) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True
     )
-    return done.stdout.splitlines()[-1]
+    return process.stdout.splitlines()[-1]
 
 
 def test_the_version_loads_no_command() -> None:
@@ -44,9 +44,9 @@ def test_no_command_loads_the_aws_client_before_it_calls_aws(command: str) -> No
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_name_leads_to_a_command_of_that_name(name: str) -> None:
-    found = get_group(app).commands[name]
-    assert found.name == name
-    assert found.help
+    command = get_group(app).commands[name]
+    assert command.name == name
+    assert command.help
 
 
 def test_a_configuration_is_read_without_grpc() -> None:
@@ -54,5 +54,5 @@ def test_a_configuration_is_read_without_grpc() -> None:
         "import sys; from triton_fleet.repository.model_config import parse_config;"
         """ print(parse_config(b'name: "bert"').name, "grpc" in sys.modules)"""
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["bert", "False"]
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["bert", "False"]

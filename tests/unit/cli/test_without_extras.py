@@ -1,4 +1,4 @@
-"""What checks, shows and reviews a fleet runs without the extras; what needs one names it."""
+"""Checks, texts and reviews of a fleet run without the extras; what needs one names it."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ print(json.dumps(ended))
 """
 
 
-def ended(folder: FleetFolder, *commands: str) -> Any:
+def command_result(folder: FleetFolder, *commands: str) -> Any:
     """How each command ends where the extras are not installed, and its standard error."""
     program = [sys.executable, "-c", PROGRAM, json.dumps(commands), MODULES, DISTRIBUTIONS]
-    done = subprocess.run(program, cwd=folder.root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    process = subprocess.run(program, cwd=folder.root, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> None:
@@ -97,7 +97,9 @@ def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> N
     folder.write(
         "repository/embed/1/model.py", "class TritonPythonModel:\n    def execute(self, requests): ...\n"
     )
-    assert dict(zip(commands, ended(folder, *commands), strict=True)) == {each: [0, ""] for each in commands}
+    assert dict(zip(commands, command_result(folder, *commands), strict=True)) == {
+        command: [0, ""] for command in commands
+    }
 
 
 @pytest.mark.parametrize(
@@ -111,8 +113,8 @@ def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> N
 )
 def test_a_command_that_needs_an_extra_names_it(folder: FleetFolder, command: str, extra: str) -> None:
     folder.write("models/a/config.pbtxt", 'backend: "python"\n')
-    ((code, told),) = ended(folder, command)
-    problem, remedy = told.splitlines()
+    ((code, report),) = command_result(folder, command)
+    problem, remedy = report.splitlines()
     assert code == COULD_NOT_RUN
     assert problem.startswith("cannot run: this command needs ")
     assert remedy.startswith("  remedy: run `make setup`; without a Makefile: ")

@@ -29,7 +29,7 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
     "every second, backwards": lambda array: array[::-2] if array.ndim else array,
     "big-endian": lambda array: array.astype(array.dtype.newbyteorder(">")),
 }
-unhurried = settings(deadline=None)  # other work on the machine is no failure
+without_deadline = settings(deadline=None)  # other work on the machine is no failure
 shapes = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 numbers = st.sampled_from(DTYPES).flatmap(lambda dtype: arrays.arrays(dtype, shapes))
 finite = st.sampled_from([dtype for dtype in DTYPES if dtype != "f2"]).flatmap(
@@ -63,9 +63,9 @@ def by_tritonclient(answer: Payload, name: str) -> Array:
     return array
 
 
-def of_tritonclient(named: dict[str, Array], *, binary: bool = True) -> Payload:
+def of_tritonclient(named_arrays: dict[str, Array], *, binary: bool = True) -> Payload:
     tensors = []
-    for name, array in named.items():
+    for name, array in named_arrays.items():
         tensor = triton.InferInput(name, list(array.shape), datatype(array))
         tensors.append(tensor.set_data_from_numpy(array, binary_data=binary))
     body, size = triton.InferenceServerClient.generate_request_body(tensors)
@@ -77,10 +77,10 @@ def bits(array: Array) -> tuple[tuple[int, ...], str, bytes]:
 
 
 def in_bytes(array: Array) -> list[Any]:
-    return [each.encode() if isinstance(each, str) else each for each in array.ravel().tolist()]
+    return [text.encode() if isinstance(text, str) else text for text in array.ravel().tolist()]
 
 
-@unhurried
+@without_deadline
 @given(numbers, st.sampled_from(list(LAYOUTS)))
 def test_numbers_of_any_layout_reach_tritonclient_bit_by_bit(array: Array, layout: str) -> None:
     given_array = LAYOUTS[layout](array)
@@ -88,7 +88,7 @@ def test_numbers_of_any_layout_reach_tritonclient_bit_by_bit(array: Array, layou
     assert bits(got) == bits(given_array)
 
 
-@unhurried
+@without_deadline
 @given(numbers, byte_strings, numbers)
 def test_several_outputs_of_tritonclient_come_back_bit_by_bit(a: Array, b: Array, c: Array) -> None:
     answer = of_tritonclient({"a": a, "b": b, "c": c})
@@ -98,7 +98,7 @@ def test_several_outputs_of_tritonclient_come_back_bit_by_bit(a: Array, b: Array
     assert (got["b"].shape, in_bytes(got["b"])) == (b.shape, in_bytes(b))
 
 
-@unhurried
+@without_deadline
 @given(st.one_of(texts, byte_strings), st.sampled_from(["as it is", "Fortran", "transposed"]))
 def test_texts_and_byte_strings_reach_tritonclient_as_bytes(array: Array, layout: str) -> None:
     given_array = LAYOUTS[layout](array)
@@ -106,7 +106,7 @@ def test_texts_and_byte_strings_reach_tritonclient_as_bytes(array: Array, layout
     assert (got.shape, got.ravel().tolist()) == (given_array.shape, in_bytes(given_array))
 
 
-@unhurried
+@without_deadline
 @given(st.one_of(finite, texts))
 @example(np.array([2**64 - 1, 2**53 + 1, 0], "u8"))
 def test_json_goes_to_and_comes_from_tritonclient_without_loss(array: Array) -> None:
@@ -127,16 +127,16 @@ def test_numpys_own_text_and_bytes_are_byte_strings_too(dtype: str) -> None:
 
 
 def test_the_request_says_how_its_outputs_come_back() -> None:
-    def asked(outputs: list[str], binary: bool) -> tuple[Any, Any]:
+    def encode_request(outputs: list[str], binary: bool) -> tuple[Any, Any]:
         payload = encode({"x": np.zeros(1, "f4")}, outputs=outputs, binary=binary)
         size = int(payload.content_type.removeprefix(BINARY)) if binary else len(payload.body)
         request = json.loads(payload.body[:size])
         return request.get("outputs"), request.get("parameters")
 
-    assert asked([], True) == (None, {"binary_data_output": True})
-    assert asked(["y"], True) == ([{"name": "y", "parameters": {"binary_data": True}}], None)
-    assert asked([], False) == (None, None)
-    assert asked(["y"], False) == ([{"name": "y"}], None)
+    assert encode_request([], True) == (None, {"binary_data_output": True})
+    assert encode_request(["y"], True) == ([{"name": "y", "parameters": {"binary_data": True}}], None)
+    assert encode_request([], False) == (None, None)
+    assert encode_request(["y"], False) == ([{"name": "y"}], None)
 
 
 SURROGATE = np.array(["\ud800"], dtype=np.object_)
@@ -161,9 +161,9 @@ SURROGATE = np.array(["\ud800"], dtype=np.object_)
 def test_what_cannot_be_sent_is_refused_with_its_name_and_reason(
     value: Any, binary: bool, words: str
 ) -> None:
-    with pytest.raises(PayloadError) as refused:
+    with pytest.raises(PayloadError) as refusal:
         encode({"x": value}, binary=binary)
-    assert words in str(refused.value)
+    assert words in str(refusal.value)
 
 
 def test_one_name_in_place_of_a_list_of_outputs_is_refused() -> None:

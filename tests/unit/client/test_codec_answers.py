@@ -25,7 +25,7 @@ def output(datatype: str, shape: object, size: object, name: str = "y") -> dict[
     return {"name": name, "datatype": datatype, "shape": shape, "parameters": {"binary_data_size": size}}
 
 
-def listed(datatype: str, shape: list[int], data: object) -> Payload:
+def list_payload(datatype: str, shape: list[int], data: object) -> Payload:
     tensor = {"name": "y", "datatype": datatype, "shape": shape, "data": data}
     return Payload(json.dumps({"outputs": [tensor]}).encode(), JSON)
 
@@ -72,13 +72,13 @@ def test_bf16_becomes_float32(shape: list[int], values: list[float]) -> None:
     ("datatype", "values"), [("UINT64", [2**64 - 1, 2**53 + 1, 0]), ("INT64", [-(2**63), 2**63 - 1])]
 )
 def test_the_largest_integers_come_through_json_exactly(datatype: str, values: list[int]) -> None:
-    answer = listed(datatype, [len(values)], values)
+    answer = list_payload(datatype, [len(values)], values)
     assert decode(answer.body, JSON)["y"].tolist() == values
 
 
 def test_json_data_may_be_nested_as_kserve_allows() -> None:
     for datatype, data in (("FP32", [[1.0], [2.0]]), ("BYTES", [["a"], ["b"]])):
-        answer = listed(datatype, [2, 1], data)
+        answer = list_payload(datatype, [2, 1], data)
         assert decode(answer.body, JSON)["y"].shape == (2, 1)
 
 
@@ -96,7 +96,7 @@ def test_numbers_are_not_copied() -> None:
     )
 
 
-MALFORMED = {
+MALFORMED_ANSWERS = {
     "no JSON": Payload(b"<html>", JSON),
     "no UTF-8": Payload(b'{"outputs":[{"name":"y","datatype":"BYTES","shape":[1],"data":["\xff"]}]}', JSON),
     "too deep": Payload(b"[" * 100_000, JSON),
@@ -121,23 +121,23 @@ MALFORMED = {
     "a text that is cut off": binary([output("BYTES", [1], 6)], b"\x05\0\0\0ab"),
     "a length that is cut off": binary([output("BYTES", [1], 2)], b"\x05\0"),
     "more texts than the shape has": binary([output("BYTES", [1], 8)], b"\0" * 8),
-    "ragged lists": listed("FP32", [3], [[1.0], [2.0, 3.0]]),
-    "ragged texts": listed("BYTES", [3], [["a"], ["b", "c"]]),
-    "text for numbers": listed("FP32", [1], ["1.5"]),
-    "null for a number": listed("FP32", [1], [None]),
-    "a number for text": listed("BYTES", [1], [1]),
-    "a fraction for an integer": listed("INT32", [1], [1.5]),
-    "an integer out of range": listed("INT8", [1], [128]),
-    "a negative unsigned integer": listed("UINT8", [1], [-1]),
-    "a negative among the largest": listed("UINT64", [2], [2**63, -1]),
-    "a fraction among the largest": listed("UINT64", [2], [2**63, 1.5]),
-    "an integer of 100 digits": listed("INT64", [1], [10**100]),
-    "a huge integer among fractions": listed("FP64", [2], [1.5, 10**400]),
-    "a fraction out of range": listed("FP32", [1], [1e39]),
+    "ragged lists": list_payload("FP32", [3], [[1.0], [2.0, 3.0]]),
+    "ragged texts": list_payload("BYTES", [3], [["a"], ["b", "c"]]),
+    "text for numbers": list_payload("FP32", [1], ["1.5"]),
+    "null for a number": list_payload("FP32", [1], [None]),
+    "a number for text": list_payload("BYTES", [1], [1]),
+    "a fraction for an integer": list_payload("INT32", [1], [1.5]),
+    "an integer out of range": list_payload("INT8", [1], [128]),
+    "a negative unsigned integer": list_payload("UINT8", [1], [-1]),
+    "a negative among the largest": list_payload("UINT64", [2], [2**63, -1]),
+    "a fraction among the largest": list_payload("UINT64", [2], [2**63, 1.5]),
+    "an integer of 100 digits": list_payload("INT64", [1], [10**100]),
+    "a huge integer among fractions": list_payload("FP64", [2], [1.5, 10**400]),
+    "a fraction out of range": list_payload("FP32", [1], [1e39]),
 }
 
 
-@pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize("answer", MALFORMED_ANSWERS.values(), ids=MALFORMED_ANSWERS)
 def test_what_is_no_answer_of_tritons_is_refused(answer: Payload) -> None:
     with pytest.raises(AnswerError):
         decode(answer.body, answer.content_type)

@@ -26,29 +26,29 @@ def kill(event, _):
 sys.addaudithook(kill)
 replace_file(Path(sys.argv[1]), "new")
 """
-MOST = 20
+MAX_STEPS = 20
 
 
-def write_and_be_killed(file: Path, step: int) -> bool:
+def write_until_death(file: Path, step: int) -> bool:
     """Write in a process that is killed before its nth call of the system; whether it was."""
-    done = subprocess.run([sys.executable, "-c", WRITER, str(file), str(step)], check=False)
-    assert done.returncode in (0, -signal.SIGKILL)
-    return done.returncode != 0
+    process = subprocess.run([sys.executable, "-c", WRITER, str(file), str(step)], check=False)
+    assert process.returncode in (0, -signal.SIGKILL)
+    return process.returncode != 0
 
 
 def test_a_kill_at_any_step_leaves_the_old_or_the_new_file_and_the_next_write_nothing_else(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "locks" / "any.lock.yaml"
-    for step in range(1, MOST):
+    for step in range(1, MAX_STEPS):
         replace_file(file, "old")
-        was_killed = write_and_be_killed(file, step)
+        has_died = write_until_death(file, step)
         assert file.read_text() in ("old", "new")
         replace_file(file, "newer")
-        assert [each.name for each in file.parent.iterdir()] == [file.name]
-        if not was_killed:
+        assert [path.name for path in file.parent.iterdir()] == [file.name]
+        if not has_died:
             break
-    assert 3 < step < MOST - 1
+    assert 3 < step < MAX_STEPS - 1
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644])
@@ -67,7 +67,7 @@ def test_writers_at_one_time_leave_the_file_of_one_of_them(tmp_path: Path) -> No
         list(pool.map(lambda text: replace_file(file, text), texts))
     assert file.read_text() in texts
     replace_file(file, "last")
-    assert [each.name for each in tmp_path.iterdir()] == ["any"]
+    assert [path.name for path in tmp_path.iterdir()] == ["any"]
 
 
 def test_what_only_looks_like_a_draft_is_left_alone(tmp_path: Path) -> None:

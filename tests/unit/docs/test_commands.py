@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import aws_cli_stand_in
-from tests.support.doc_commands import Documented, Page, read_page, read_pages
+from tests.support.doc_commands import DocumentedCommand, Page, read_page, read_pages
 from tests.support.fleet_commands import WrongCommandError, form, recipe, simple_commands, spelled_out
 from tests.support.fleet_folder import ROOT
 from tests.support.run_elsewhere import FILE, is_meant, run_elsewhere
@@ -37,8 +37,8 @@ def check(call: list[str], *, complete: bool) -> None:
                 if line.startswith("python "):
                     check(line.split(), complete=True)
         case ["python" | "pytest", *words]:
-            for missing in (each for each in words if "/" in each and not (ROOT / each).exists()):
-                raise WrongCommandError(f"there is no {missing}")
+            for missing_word in (word for word in words if "/" in word and not (ROOT / word).exists()):
+                raise WrongCommandError(f"there is no {missing_word}")
         case ["aws", *words]:
             if words[:2] not in OF_THE_AWS_CLI_ITSELF:
                 aws_cli_stand_in.parse(words)
@@ -53,30 +53,30 @@ def check(call: list[str], *, complete: bool) -> None:
 
 @cache
 def cdk_options(command: str) -> set[str]:
-    """What the pinned CDK CLI itself says of its options."""
-    told: Any = json.loads((ROOT / "node_modules/aws-cdk/lib/cli/cli-type-registry.json").read_text())
-    if command not in told["commands"]:
+    """The pinned CDK CLI's own list of its options."""
+    document: Any = json.loads((ROOT / "node_modules/aws-cdk/lib/cli/cli-type-registry.json").read_text())
+    if command not in document["commands"]:
         raise WrongCommandError(f"cdk has no command {command}")
-    options = told["globalOptions"] | told["commands"][command].get("options", {})
-    short = {f"-{alias}" for each in options.values() for alias in each.get("alias", "")}
+    options = document["globalOptions"] | document["commands"][command].get("options", {})
+    short = {f"-{alias}" for option in options.values() for alias in option.get("alias", "")}
     return short | {f"--{name}" for name in options}
 
 
-def mistakes(commands: list[Documented], *, complete: bool) -> list[str]:
-    found = []
+def mistakes(commands: list[DocumentedCommand], *, complete: bool) -> list[str]:
+    result = []
     for command in commands:
         try:
-            for each in [command.bare] if complete else spelled_out(command.text):
-                for call in simple_commands(each):
+            for text in [command.bare] if complete else spelled_out(command.text):
+                for call in simple_commands(text):
                     check(call, complete=complete)
         except WrongCommandError as error:
-            found.append(f"{command}: {error}")
-    return found
+            result.append(f"{command}: {error}")
+    return result
 
 
 @WITH_PAGE
 def test_every_command_of_a_page_is_one_that_its_program_has(page: Page) -> None:
-    assert mistakes(page.typed, complete=True) + mistakes(page.named, complete=False) == []
+    assert mistakes(page.commands, complete=True) + mistakes(page.mentions, complete=False) == []
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_every_command_of_a_page_is_one_that_its_program_has(page: Page) -> None
 )
 def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> None:
     page = read_page("docs/x.md", f"A page.\n\n```\n{line}   # why\n```\n")
-    (told,) = mistakes(page.typed, complete=True)
-    assert told.startswith(f"docs/x.md:4: `{line}`: ")
-    assert mistake in told
+    (told_mistake,) = mistakes(page.commands, complete=True)
+    assert told_mistake.startswith(f"docs/x.md:4: `{line}`: ")
+    assert mistake in told_mistake
 
 
 @pytest.mark.parametrize(
-    ("text", "typed"),
+    ("text", "typed_lines"),
     [
         ("```sh\nfleet ls \\\n  --env dev\n\nfleet rules  # all\n```", ["fleet ls --env dev", "fleet rules"]),
         ("```console\n$ fleet rules\nFL110\n$ fleet schema\n```", ["fleet rules", "fleet schema"]),
@@ -118,33 +118,39 @@ def test_a_mistake_is_told_with_its_page_and_line(line: str, mistake: str) -> No
     ],
     ids=["commands", "with output", "steps of a workflow", "indented", "no commands", "no block"],
 )
-def test_commands_are_found_in_blocks_that_are_of_commands(text: str, typed: list[str]) -> None:
-    assert [each.bare for each in read_page("docs/x.md", text).typed] == typed
+def test_commands_are_found_in_blocks_that_are_of_commands(text: str, typed_lines: list[str]) -> None:
+    assert [item.bare for item in read_page("docs/x.md", text).commands] == typed_lines
 
 
 def test_what_is_shown_below_a_command_is_read_with_it() -> None:
-    (command,) = read_page("docs/x.md", "```console\n$ fleet rules FL110\nFL110\n  more\n```").typed
-    assert (command.line, command.shown) == (2, "FL110\n  more")
+    (command,) = read_page("docs/x.md", "```console\n$ fleet rules FL110\nFL110\n  more\n```").commands
+    assert (command.line, command.output) == (2, "FL110\n  more")
 
 
 def test_a_command_in_a_sentence_may_be_a_synopsis_over_two_lines() -> None:
-    (named,) = read_page("docs/x.md", "Say `fleet models ls\\|rm\nZOO [--env E] [TARGET...]` there.").named
-    assert (named.line, list(spelled_out(named.text))) == (
+    (named_values,) = read_page(
+        "docs/x.md", "Say `fleet models ls\\|rm\nZOO [--env E] [TARGET...]` there."
+    ).mentions
+    assert (named_values.line, list(spelled_out(named_values.text))) == (
         1,
         ["fleet models ls ZOO --env E TARGET", "fleet models rm ZOO --env E TARGET"],
     )
 
 
-def with_recipes(typed: Iterable[str]) -> set[str]:
+def with_recipes(typed_names: Iterable[str]) -> set[str]:
     """Commands, and of those of make also what the Makefile's target calls."""
-    typed = set(typed)
-    return typed.union(*(recipe(*each.split()[1:]) for each in typed if each.startswith("make ")))
+    typed_names = set(typed_names)
+    return typed_names.union(*(recipe(*line.split()[1:]) for line in typed_names if line.startswith("make ")))
 
 
 def test_each_command_that_is_run_elsewhere_is_still_documented() -> None:
-    documented = with_recipes(each.bare for page in PAGES for each in page.typed)
-    named = run_elsewhere().commands
-    assert [each for each in named if not any(is_meant(each, other) for other in documented)] == []
+    names = with_recipes(item.bare for page in PAGES for item in page.commands)
+    named_commands = run_elsewhere().commands
+    assert [
+        named_command
+        for named_command in named_commands
+        if not any(is_meant(named_command, name) for name in names)
+    ] == []
 
 
 def test_each_test_that_runs_documented_commands_is_there() -> None:
@@ -159,6 +165,6 @@ def test_ci_runs_what_is_left_to_it() -> None:
 
 def test_each_part_of_a_target_that_is_run_by_its_parts_is_run() -> None:
     elsewhere = run_elsewhere()
-    typed = with_recipes(each.bare for page in PAGES for each in page.typed if each.bare not in elsewhere)
+    names = with_recipes(item.bare for page in PAGES for item in page.commands if item.bare not in elsewhere)
     parts = with_recipes(elsewhere.by_its_recipe) - set(elsewhere.by_its_recipe)
-    assert [each for each in parts - typed if each not in elsewhere] == []
+    assert [part for part in parts - names if part not in elsewhere] == []

@@ -12,16 +12,16 @@ TITLE = "## What runs when a folder of others is read\n"
 
 def test_the_demonstration_of_a_hostile_folder_shows_what_it_says(root: Path, tmp_path: Path) -> None:
     section = (root / "docs/security.md").read_text().split(TITLE)[1].split("\n## ")[0]
-    (script,) = (each.split("\n```")[0] for each in section.split("```shell\n")[1:])
+    (script,) = (word.split("\n```")[0] for word in section.split("```shell\n")[1:])
     environment = {
         **os.environ,
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
         "TMPDIR": str(tmp_path),
         "LC_ALL": "C",
     }
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert "error[bare-git-repository] FL751" in done.stderr
-    assert done.stderr.count("ls: cannot access 'ran': No such file or directory") == 1
-    assert done.stdout.splitlines()[-1] == "ran"
+    assert "error[bare-git-repository] FL751" in process.stderr
+    assert process.stderr.count("ls: cannot access 'ran': No such file or directory") == 1
+    assert process.stdout.splitlines()[-1] == "ran"

@@ -12,7 +12,7 @@ from tests.support.doc_commands import read_page
 from tests.support.doc_shell import DocShell, MayNotBeTypedError
 
 
-def said(words: list[str]) -> None:
+def print_words(words: list[str]) -> None:
     print(*words)
     if "fail" in words:
         print("why", file=sys.stderr)
@@ -22,8 +22,8 @@ def said(words: list[str]) -> None:
 def ends(folder: Path, *lines: str) -> list[tuple[int, str, str]]:
     """Exit code and what was printed of each line, where `fleet` says its words."""
     page = read_page("docs/x.md", "\n".join(["```", *lines, "```"]))
-    shell = DocShell(folder, folder, {"fleet": said})
-    return [(each.code, each.out, each.err) for each in shell.type(page.typed)]
+    shell = DocShell(folder, folder, {"fleet": print_words})
+    return [(item.code, item.out, item.err) for item in shell.type(page.commands)]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ PAGES = sorted(
 )
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-NAMED = re.compile(r'<a id="([^"]+)">')
+ANCHOR = re.compile(r'<a id="([^"]+)">')
 BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -28,12 +28,12 @@ def without_blocks(page: Path) -> str:
 
 @cache
 def places(page: Path) -> set[str]:
-    """What a link to a page may end with, as GitHub makes it of headings."""
+    """Anchors of a page, as GitHub makes them of headings."""
     text = without_blocks(page)
     headings = (
         re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)
     )
-    return {*NAMED.findall(text), *headings}
+    return {*ANCHOR.findall(text), *headings}
 
 
 def leads_somewhere(page: Path, link: str) -> bool:
@@ -49,16 +49,18 @@ def test_every_link_of_a_page_leads_to_a_place_that_is_there(page: Path) -> None
 
 
 def test_every_page_of_docs_can_be_reached_from_the_readme() -> None:
-    reached, left = set[Path](), [ROOT / "README.md"]
-    while left:
-        page = left.pop()
-        if page not in reached and page.suffix == ".md":
-            reached.add(page)
+    reached_files, remaining_roots = set[Path](), [ROOT / "README.md"]
+    while remaining_roots:
+        page = remaining_roots.pop()
+        if page not in reached_files and page.suffix == ".md":
+            reached_files.add(page)
             links = (link.partition("#")[0] for link in LINK.findall(page.read_text()))
-            left += [(page.parent / link).resolve() for link in links if link and "://" not in link]
+            remaining_roots += [
+                (page.parent / link).resolve() for link in links if link and "://" not in link
+            ]
     assert {
         page for page in PAGES if (ROOT / "docs") in page.parents and page.parent.name != "decisions"
-    } <= reached
+    } <= reached_files
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ class Site:
 
     def build(self, generator: Sequence[str] = ("./generator",)) -> tuple[int, str]:
         command = [sys.executable, str(self.root / ".ci" / "docs.py"), *generator]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        return process.returncode, process.stdout + process.stderr
 
     def page(self, page: str) -> str:
         return (self.root / "build" / "docs" / "pages" / page).read_text()
@@ -85,10 +85,10 @@ def test_a_link_to_a_file_that_is_not_there_is_refused_with_its_line(site: Site)
 
 
 def test_what_code_shows_is_no_link(site: Site) -> None:
-    shown = "# A\n\n`[x](gone.md)`\n\n```markdown\n[x](gone.md)\n```\n"
-    site.write("docs/a.md", shown)
+    text = "# A\n\n`[x](gone.md)`\n\n```markdown\n[x](gone.md)\n```\n"
+    site.write("docs/a.md", text)
     assert site.build()[0] == 0
-    assert site.page("a.md") == shown
+    assert site.page("a.md") == text
 
 
 def test_a_line_in_code_of_a_table_is_shown_without_its_backslash(site: Site) -> None:
@@ -129,9 +129,9 @@ def test_a_link_to_a_folder_leads_to_its_readme_or_to_its_files(site: Site) -> N
 def test_a_page_that_reads_otherwise_than_on_the_forge_is_refused(site: Site) -> None:
     site.write("docs/a.md", "# A\n\n- one\n  - two\n")
     site.generator(change="text.replace('<ul>', '', 1).replace('</ul>', '', 1)")
-    code, said = site.build()
+    code, text = site.build()
     assert code == 1
-    assert "docs/a.md: 2 <ul> on the forge, 1 on the site: put an empty line before each list" in said
+    assert "docs/a.md: 2 <ul> on the forge, 1 on the site: put an empty line before each list" in text
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,11 @@ def test_a_page_that_reads_otherwise_than_on_the_forge_is_refused(site: Site) ->
 )
 def test_a_site_that_would_fetch_something_is_refused(site: Site, head: str) -> None:
     site.generator(head=head)
-    code, said = site.build()
+    code, text = site.build()
     assert code == 1
-    assert said.startswith("a.html fetches ")
-    assert ", as do 3 more files of the site: keep a copy in docs/\n" in said
-    assert "//example.com/x" in said
+    assert text.startswith("a.html fetches ")
+    assert ", as do 3 more files of the site: keep a copy in docs/\n" in text
+    assert "//example.com/x" in text
 
 
 def test_a_style_that_would_fetch_a_font_is_refused(site: Site) -> None:

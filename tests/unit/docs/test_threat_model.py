@@ -34,14 +34,14 @@ ACTORS = (
 @pytest.mark.parametrize(("file", "name"), TESTS, ids=lambda value: value)
 def test_the_test_of_an_entry_exists(root: Path, file: str, name: str) -> None:
     tree = ast.parse((root / file).read_text())
-    assert name in {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+    assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("actor", ENTRIES)
 def test_each_entry_states_what_is_reached_what_stops_it_and_which_test_shows_it(actor: str) -> None:
     entry = re.compile(r"\*\*[^*]+\*\*.* \w.*\. (Tests?: `tests/.+::test_\w+`|Shown by: review)")
     assert ENTRIES[actor]
-    assert [each for each in ENTRIES[actor] if entry.fullmatch(each) is None] == []
+    assert [item for item in ENTRIES[actor] if entry.fullmatch(item) is None] == []
 
 
 @pytest.mark.parametrize("actor", ACTORS)

@@ -15,7 +15,7 @@ ROWS = [row for rows in behaviours().values() for row in rows]
 
 @cache
 def functions(file: Path) -> set[str]:
-    return {each.name for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.FunctionDef)}
+    return {node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def test_only_what_is_kinder_than_aws_may_go_without_a_test() -> None:
 
 
 def test_no_behaviour_is_listed_twice() -> None:
-    told = [row.behaviour for row in ROWS]
-    assert len(told) == len(set(told))
+    behaviours = [row.behaviour for row in ROWS]
+    assert len(behaviours) == len(set(behaviours))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.behaviour)
@@ -47,8 +47,8 @@ def test_the_page_has_an_entry_with_evidence_and_test_for_each_behaviour(row: Be
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.behaviour)
 def test_a_difference_from_aws_is_marked_at_the_begin_of_its_entry(row: Behaviour, page: str) -> None:
-    marked = f"- **{row.beside_aws.capitalize()}:** {row.behaviour}" in page
-    assert marked is (row.beside_aws != "same")
+    is_marked = f"- **{row.beside_aws.capitalize()}:** {row.behaviour}" in page
+    assert is_marked is (row.beside_aws != "same")
 
 
 def test_a_behaviour_of_unknown_evidence_is_refused() -> None:

@@ -41,15 +41,15 @@ def test_nothing_runs_in_a_task_that_was_stopped(tmp_path: Path) -> None:
 
 def test_what_will_not_end_is_killed_with_what_left_its_group(tmp_path: Path) -> None:
     lines: list[str] = []
-    said, on_end = threading.Event(), threading.Event()
+    event, on_end = threading.Event(), threading.Event()
 
     def say(line: str) -> None:
         lines.append(line)
-        said.set()
+        event.set()
 
     stubborn = "trap '' TERM; setsid sleep 1000 & echo $!; while :; do wait; done"
     process = WorkProcess(["bash", "-c", stubborn], os.environ, folder=tmp_path, write=say, on_end=on_end.set)
-    assert said.wait(30)
+    assert event.wait(30)
     child = psutil.Process(int(lines[0]))
     process.stop(grace=0)
     assert on_end.is_set()

@@ -1,4 +1,4 @@
-"""What the keys of `alarms` lead to, and which of them do not go together."""
+"""Alarms of the keys of `alarms`, and which of them do not go together."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from triton_fleet.project.project import open_project
 from triton_fleet.spec.alarms import Alarms
 
 MULTI = SPEC.replace('triton: "25.04"', 'mode: multi-model\ntriton: "25.04"')
-SCALED = "scaling: {min: 1, max: 4, gpu_utilization: 60}\n"
+SCALING_KEYS = "scaling: {min: 1, max: 4, gpu_utilization: 60}\n"
 LONGEST_NAME = "e" * 63
 DESCRIPTION = 1024
 """Characters; source: CloudWatch API reference, PutMetricAlarm."""
 
 
-def found(folder: FleetFolder, keys: str, base: str = SPEC) -> list[tuple[str, Severity]]:
+def finding_rows(folder: FleetFolder, keys: str, base: str = SPEC) -> list[tuple[str, Severity]]:
     folder.spec(keys, base=base)
     findings: list[Finding] = folder.findings()
     if not findings:
         findings = list(resolve_project(open_project(folder.root, "dev")).warnings)
-    return [(each.code, each.severity) for each in findings]
+    return [(finding.code, finding.severity) for finding in findings]
 
 
 def texts(folder: FleetFolder, keys: str, base: str = SPEC) -> dict[str, str]:
     folder.spec(keys, base=base)
-    return {f"{each.key} {each.severity}": each.text for each in folder.resolve().alarms}
+    return {f"{alarm.key} {alarm.severity}": alarm.text for alarm in folder.resolve().alarms}
 
 
 class TestRecords:
@@ -88,9 +88,9 @@ class TestText:
         assert "Without data the alarm's state is INSUFFICIENT_DATA." in text
         assert "calls or more" not in text
 
-    @pytest.mark.parametrize("written", ["https://wiki.example/triton", "https://wiki.example/triton#"])
-    def test_it_links_to_the_environments_own_runbook(self, folder: FleetFolder, written: str) -> None:
-        folder.environment(f'runbook: "{written}"\n')
+    @pytest.mark.parametrize("written_text", ["https://wiki.example/triton", "https://wiki.example/triton#"])
+    def test_it_links_to_the_environments_own_runbook(self, folder: FleetFolder, written_text: str) -> None:
+        folder.environment(f'runbook: "{written_text}"\n')
         assert texts(folder, "")["disk warning"].endswith("Runbook: https://wiki.example/triton#disk")
 
     def test_the_longest_is_one_that_cloudwatch_takes(self, folder: FleetFolder) -> None:
@@ -126,14 +126,14 @@ class TestMistakes:
         ],
     )
     def test_an_alarm_without_its_metric_is_an_error(self, folder: FleetFolder, keys: str, base: str) -> None:
-        assert found(folder, keys, base) == [("FL311", Severity.ERROR)]
+        assert finding_rows(folder, keys, base) == [("FL311", Severity.ERROR)]
 
     def test_one_that_an_environment_gives_to_all_is_left_out_and_told(self, folder: FleetFolder) -> None:
         folder.environment("defaults: {alarms: {gpu_memory: 90%}}\n")
         base = SPEC.replace("g5", "c5")
-        assert found(folder, "", base) == [("FL311", Severity.WARNING)]
+        assert finding_rows(folder, "", base) == [("FL311", Severity.WARNING)]
         assert "gpu_memory" not in {alarm.key for alarm in folder.resolve().alarms}
-        assert found(folder, "alarms: {gpu_memory: null}\n", base) == []
+        assert finding_rows(folder, "alarms: {gpu_memory: null}\n", base) == []
 
     @pytest.mark.parametrize(
         ("keys", "base"),
@@ -144,33 +144,33 @@ class TestMistakes:
         ],
     )
     def test_a_warning_that_comes_too_late_is_told(self, folder: FleetFolder, keys: str, base: str) -> None:
-        assert found(folder, f"alarms: {{{keys}}}\n", base) == [("FL312", Severity.WARNING)]
+        assert finding_rows(folder, f"alarms: {{{keys}}}\n", base) == [("FL312", Severity.WARNING)]
 
     @pytest.mark.parametrize(
         "keys", ["latency_p99: 60s", "errors: 100%", "disk: {warning: 80%, critical: 100%}"]
     )
     def test_a_threshold_that_nothing_exceeds_is_told(self, folder: FleetFolder, keys: str) -> None:
-        assert found(folder, f"alarms: {{{keys}}}\n") == [("FL288", Severity.WARNING)]
+        assert finding_rows(folder, f"alarms: {{{keys}}}\n") == [("FL288", Severity.WARNING)]
 
     @pytest.mark.parametrize(("latency", "codes"), [("479s", []), ("480s", ["FL288"])])
     def test_a_streamed_answer_may_take_eight_minutes(
         self, folder: FleetFolder, latency: str, codes: list[str]
     ) -> None:
         keys = f"container: {{inference_type: generate_stream}}\nalarms: {{latency_p99: {latency}}}\n"
-        assert [code for code, _ in found(folder, keys)] == codes
+        assert [code for code, _ in finding_rows(folder, keys)] == codes
 
     @pytest.mark.parametrize(
         "keys", ["gpu_utilization: 60%", "gpu_utilization: {warning: 50%, critical: 90%}"]
     )
     def test_an_alarm_on_what_scaling_holds_is_told(self, folder: FleetFolder, keys: str) -> None:
-        assert found(folder, f"{SCALED}alarms: {{{keys}}}\n") == [("FL314", Severity.WARNING)]
+        assert finding_rows(folder, f"{SCALING_KEYS}alarms: {{{keys}}}\n") == [("FL314", Severity.WARNING)]
 
     def test_a_floor_and_a_ceiling_that_fit_are_not(self, folder: FleetFolder) -> None:
         keys = "cache_hits: {warning: 80%, critical: 50%}, gpu_utilization: 90%, at_capacity: 15m"
-        assert found(folder, f"{SCALED}alarms: {{{keys}}}\n", MULTI) == []
+        assert finding_rows(folder, f"{SCALING_KEYS}alarms: {{{keys}}}\n", MULTI) == []
 
     @pytest.mark.parametrize(
-        ("keys", "said"),
+        ("keys", "message"),
         [
             ("latency_p99: 200", "`alarms.latency_p99` is 200: write a whole number and a unit"),
             (
@@ -186,10 +186,12 @@ class TestMistakes:
             ),
         ],
     )
-    def test_what_is_no_threshold_is_told_at_its_key(self, folder: FleetFolder, keys: str, said: str) -> None:
+    def test_what_is_no_threshold_is_told_at_its_key(
+        self, folder: FleetFolder, keys: str, message: str
+    ) -> None:
         folder.spec(f"alarms: {{{keys}}}\n")
         (finding,) = folder.findings()
-        assert finding.message.startswith(said)
+        assert finding.message.startswith(message)
         assert finding.line == 6
 
 

@@ -13,33 +13,33 @@ G5, G6 = "ml.g5.xlarge", "ml.g6.xlarge"
 def of(
     name: str = "a",
     *,
-    most: int = 8,
+    maximum: int = 8,
     first: int = 2,
-    running: int = 0,
+    running_number: int = 0,
     of_type: str = G5,
     pools: tuple[str, ...] = (),
     runs_on: str = G5,
-    scaled: bool = True,
+    is_scaled: bool = True,
     batch: float | None = None,
 ) -> Capacity:
     return Capacity(
         endpoint=name,
         types=(of_type, *pools),
         first=first,
-        most=most,
+        most=maximum,
         key=("scaling", "max"),
-        scaled=scaled,
+        scaled=is_scaled,
         batch=batch,
-        running={runs_on: running} if running else {},
+        running={runs_on: running_number} if running_number else {},
     )
 
 
-def numbers(found: Demand) -> tuple[int, int, int]:
-    return found.rest, found.deploy, found.update
+def numbers(demand: Demand) -> tuple[int, int, int]:
+    return demand.rest, demand.deploy, demand.update
 
 
 def test_at_rest_all_are_at_their_most_beside_the_others() -> None:
-    assert demand([of(most=8), of("b", most=4)], 3, G5).rest == 15
+    assert demand([of(maximum=8), of("b", maximum=4)], 3, G5).rest == 15
 
 
 def test_a_first_deploy_starts_what_the_spec_begins_with() -> None:
@@ -51,46 +51,50 @@ def test_endpoints_are_created_one_after_the_other_and_stay() -> None:
 
 
 def test_an_update_of_a_scaled_endpoint_starts_as_many_as_run() -> None:
-    assert numbers(demand([of(most=8, first=2, running=5)], 0, G5)) == (8, 10, 16)
+    assert numbers(demand([of(maximum=8, first=2, running_number=5)], 0, G5)) == (8, 10, 16)
 
 
 def test_an_update_of_an_endpoint_without_scaling_starts_what_the_spec_says() -> None:
-    assert numbers(demand([of(most=3, first=3, running=5, scaled=False)], 0, G5)) == (3, 8, 6)
+    assert numbers(demand([of(maximum=3, first=3, running_number=5, is_scaled=False)], 0, G5)) == (3, 8, 6)
 
 
 def test_of_several_updates_one_second_fleet_is_there_at_a_time() -> None:
-    fleets = [of(most=8, running=5), of("b", most=4, running=4)]
+    fleets = [of(maximum=8, running_number=5), of("b", maximum=4, running_number=4)]
     assert numbers(demand(fleets, 1, G5)) == (13, 15, 21)
 
 
 @pytest.mark.parametrize(("batch", "beside"), [(50, 4), (5, 1), (30, 3)])
 def test_a_rolling_update_needs_a_batch_beside_what_runs(batch: float, beside: int) -> None:
-    assert numbers(demand([of(most=8, running=8, batch=batch)], 0, G5)) == (8, 8 + beside, 8 + beside)
+    assert numbers(demand([of(maximum=8, running_number=8, batch=batch)], 0, G5)) == (
+        8,
+        8 + beside,
+        8 + beside,
+    )
 
 
 def test_a_rolling_update_to_more_instances_ends_with_them() -> None:
-    assert demand([of(most=9, first=9, running=2, scaled=False, batch=50)], 0, G5).deploy == 9
+    assert demand([of(maximum=9, first=9, running_number=2, is_scaled=False, batch=50)], 0, G5).deploy == 9
 
 
 def test_another_instance_type_needs_room_for_all_of_them_and_gives_the_old_ones_back() -> None:
-    fleets = [of(of_type=G6, most=4, running=3, batch=50), of("b", most=2, first=2)]
+    fleets = [of(of_type=G6, maximum=4, running_number=3, batch=50), of("b", maximum=2, first=2)]
     assert numbers(demand(fleets, 0, G6)) == (4, 3, 6)
     assert numbers(demand(fleets, 0, G5)) == (2, 3, 4)
     assert numbers(demand(fleets, 0)) == (6, 6, 8)
 
 
 def test_what_runs_of_another_type_does_not_count_against_a_type() -> None:
-    assert numbers(demand([of(of_type=G6, most=4)], 7, G5)) == (7, 7, 7)
+    assert numbers(demand([of(of_type=G6, maximum=4)], 7, G5)) == (7, 7, 7)
 
 
 def test_instances_of_a_variant_with_pools_count_against_the_quota_of_each_type_and_once_in_all() -> None:
-    fleets = [of(most=8, first=2, pools=(G6,))]
-    assert [numbers(demand(fleets, 0, each)) for each in (G5, G6, None)] == [(8, 2, 16)] * 3
-    assert [fleets[0].falls_back_to(each) for each in (G5, G6, None)] == [False, True, False]
+    fleets = [of(maximum=8, first=2, pools=(G6,))]
+    assert [numbers(demand(fleets, 0, item)) for item in (G5, G6, None)] == [(8, 2, 16)] * 3
+    assert [fleets[0].falls_back_to(item) for item in (G5, G6, None)] == [False, True, False]
 
 
 def test_a_rolling_update_stays_in_batches_when_instances_run_in_another_pool() -> None:
-    fleet = of(most=8, running=8, runs_on=G6, pools=(G6,), batch=25)
+    fleet = of(maximum=8, running_number=8, runs_on=G6, pools=(G6,), batch=25)
     assert (fleet.added, fleet.growth(G6), fleet.growth(G5)) == (2, 0, 8)
 
 
@@ -102,7 +106,7 @@ def test_the_types_are_those_of_the_spec_and_of_its_own_variants_pools() -> None
 
 
 @pytest.mark.parametrize(
-    ("keys", "most", "key"),
+    ("keys", "maximum", "key"),
     [
         ({}, 2, ("instance", "count")),
         ({"scaling": {"min": 1, "max": 6, "gpu_utilization": 50.0}}, 6, ("scaling", "max")),
@@ -124,10 +128,10 @@ def test_the_types_are_those_of_the_spec_and_of_its_own_variants_pools() -> None
     ],
 )
 def test_the_most_is_said_by_the_count_by_scaling_or_by_a_schedule(
-    keys: dict[str, object], most: int, key: tuple[str | int, ...]
+    keys: dict[str, object], maximum: int, key: tuple[str | int, ...]
 ) -> None:
-    found = capacity(spec(**keys), {})
-    assert (found.most, found.key) == (most, key)
+    actual_capacity = capacity(spec(**keys), {})
+    assert (actual_capacity.most, actual_capacity.key) == (maximum, key)
 
 
 def test_only_a_rolling_rollout_has_batches() -> None:

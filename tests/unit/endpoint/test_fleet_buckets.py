@@ -5,20 +5,19 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 OWN = "triton-fleet-dev-111122223333-us-east-1"
-OTHER = "triton-fleet-prod-777788889999-us-west-2"
+OTHER_BUCKET = "triton-fleet-prod-777788889999-us-west-2"
 DIGEST = f"sha256:{'a' * 64}"
 ALLOW = 'allow: {source-of-another-endpoint: "they know it"}\n'
 
 
 def repository(folder: FleetFolder, url: str, keys: str = "") -> None:
-    named = f'repository: "{url}", digest: "{DIGEST}"'
-    folder.spec(keys, base=SPEC.replace("repository: ../repository", named))
+    named_text = f'repository: "{url}", digest: "{DIGEST}"'
+    folder.spec(keys, base=SPEC.replace("repository: ../repository", named_text))
 
 
 def onnx(folder: FleetFolder, url: str, keys: str = "") -> None:
@@ -27,13 +26,15 @@ def onnx(folder: FleetFolder, url: str, keys: str = "") -> None:
 
 
 def errors(folder: FleetFolder) -> list[tuple[str, int | None]]:
-    found = all_findings(open_project(folder.root, "dev"))
+    findings = folder.check()
     return [
-        (each.code, each.line) for each in found if each.code == "FL753" and each.severity is Severity.ERROR
+        (finding.code, finding.line)
+        for finding in findings
+        if finding.code == "FL753" and finding.severity is Severity.ERROR
     ]
 
 
-@pytest.mark.parametrize("bucket", [OWN, OTHER])
+@pytest.mark.parametrize("bucket", [OWN, OTHER_BUCKET])
 @pytest.mark.parametrize(
     "key",
     [
@@ -64,15 +65,15 @@ def test_a_repository_in_it_is_an_error_that_no_spec_can_allow(
 ) -> None:
     repository(folder, f"s3://{bucket}/{key}", ALLOW)
     assert errors(folder) == [("FL753", 5)]
-    assert "FL131" in {each.code for each in all_findings(open_project(folder.root, "dev"))}
-    assert "FL753" in {each.code for each in folder.findings()}
+    assert "FL131" in {finding.code for finding in folder.check()}
+    assert "FL753" in {finding.code for finding in folder.findings()}
 
 
 @pytest.mark.parametrize(
     "url",
     [
         f"s3://{OWN}/engines/onnx/{'a' * 64}.onnx",
-        f"s3://{OTHER}/engines/onnx/{'a' * 64}.onnx",
+        f"s3://{OTHER_BUCKET}/engines/onnx/{'a' * 64}.onnx",
         f"s3://{OWN}/uploads/rank/m.onnx",
         f"s3://{OWN}/uploads/sentences/../rank/m.onnx",
         "s3://arn:aws:s3:us-east-1:111122223333:accesspoint:all/engines/onnx/a.onnx",
@@ -101,7 +102,7 @@ def test_a_bucket_that_an_environment_names_is_one_of_them_in_every_environment(
     [
         f"s3://{OWN}/uploads/sentences/",
         f"s3://{OWN}/uploads/sentences/2026-11/model.tar.gz",
-        f"s3://{OTHER}/uploads/sentences/v1/",
+        f"s3://{OTHER_BUCKET}/uploads/sentences/v1/",
         "s3://our-models/endpoints/rank/",
         "s3://our-models/a/../b/",
     ],
@@ -113,8 +114,8 @@ def test_uploads_for_the_endpoint_and_other_buckets_are_taken(folder: FleetFolde
 
 def test_the_hint_is_where_to_upload_it(folder: FleetFolder) -> None:
     repository(folder, f"s3://{OWN}/endpoints/rank/")
-    (found,) = [each for each in all_findings(open_project(folder.root, "dev")) if each.code == "FL753"]
-    assert found.hint == f"upload it below s3://{OWN}/uploads/sentences/, or to a bucket of your own"
+    (finding,) = [finding for finding in folder.check() if finding.code == "FL753"]
+    assert finding.hint == f"upload it below s3://{OWN}/uploads/sentences/, or to a bucket of your own"
 
 
 def test_no_lock_reads_it(folder: FleetFolder) -> None:
@@ -123,6 +124,6 @@ def test_no_lock_reads_it(folder: FleetFolder) -> None:
     def s3() -> None:
         raise AssertionError("S3 is asked")
 
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"), s3)  # type: ignore[arg-type]
-    assert [each.code for each in refused.value.findings] == ["FL753"]
+    assert [finding.code for finding in refusal.value.findings] == ["FL753"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, lock_image
+from tests.support.own_images import BUILT_IMAGE, DIGEST, KEY, OWN_IMAGE, lock_image
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import load_lock
@@ -16,7 +16,7 @@ from triton_fleet.spec.image import ImageFacts, LockedImage
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import lock_text
 
-OTHER = f"sha256:{'f' * 64}"
+OTHER_DIGEST = f"sha256:{'f' * 64}"
 LOCK = "run `fleet lock --env dev sentences`"
 FACTS = ImageFacts(
     architecture="linux/amd64",
@@ -36,18 +36,22 @@ FACTS = ImageFacts(
 
 class TestMismatch:
     @pytest.mark.parametrize(
-        ("keys", "locked", "expected"),
+        ("keys", "locked_value", "expected_text"),
         [
             ("", {"key": KEY}, f"the lock names an image, but the spec does not | {LOCK}"),
-            (BUILT, None, f"the lock does not name the image of the spec | {LOCK}"),
-            (FOUND, None, f"the lock does not name the image of the spec | {LOCK}"),
+            (BUILT_IMAGE, None, f"the lock does not name the image of the spec | {LOCK}"),
+            (OWN_IMAGE, None, f"the lock does not name the image of the spec | {LOCK}"),
             (
-                FOUND,
-                {"digest": OTHER},
-                f"the lock names the image {OTHER}, but the spec names another | {LOCK}",
+                OWN_IMAGE,
+                {"digest": OTHER_DIGEST},
+                f"the lock names the image {OTHER_DIGEST}, but the spec names another | {LOCK}",
             ),
-            (FOUND, {"key": KEY}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
-            (BUILT, {}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
+            (
+                OWN_IMAGE,
+                {"key": KEY},
+                f"the lock names the image {DIGEST}, but the spec names another | {LOCK}",
+            ),
+            (BUILT_IMAGE, {}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
         ],
         ids=[
             "an image that the spec does not name",
@@ -59,25 +63,27 @@ class TestMismatch:
         ],
     )
     def test_a_lock_of_another_image_is_refused_with_the_command_that_writes_it(
-        self, folder: FleetFolder, keys: str, locked: dict[str, str] | None, expected: str
+        self, folder: FleetFolder, keys: str, locked_value: dict[str, str] | None, expected_text: str
     ) -> None:
         folder.spec(keys)
-        if locked is not None:
-            lock_image(folder, **locked)
-        (found,) = [each for each in folder.said() if " FL968 " in each]
-        assert found == f"sentences.lock.yaml:None FL968 {expected}"
+        if locked_value is not None:
+            lock_image(folder, **locked_value)
+        (line,) = [line for line in folder.finding_lines() if " FL968 " in line]
+        assert line == f"sentences.lock.yaml:None FL968 {expected_text}"
 
-    @pytest.mark.parametrize(("keys", "locked"), [("", None), (BUILT, {"key": KEY}), (FOUND, {})])
+    @pytest.mark.parametrize(
+        ("keys", "locked_value"), [("", None), (BUILT_IMAGE, {"key": KEY}), (OWN_IMAGE, {})]
+    )
     def test_the_lock_of_the_specs_image_has_no_finding(
-        self, folder: FleetFolder, keys: str, locked: dict[str, str] | None
+        self, folder: FleetFolder, keys: str, locked_value: dict[str, str] | None
     ) -> None:
         folder.spec(keys)
-        if locked is not None:
-            lock_image(folder, **locked)
+        if locked_value is not None:
+            lock_image(folder, **locked_value)
         assert folder.findings() == []
 
     def test_on_this_machine_a_lock_records_no_image(self, folder: FleetFolder) -> None:
-        folder.spec(BUILT)
+        folder.spec(BUILT_IMAGE)
         spec = open_project(folder.root, "dev").load("sentences").spec
         file = folder.root / "locks" / "dev" / "sentences.lock.yaml"
         _, findings = read_lock_file(file, "local", spec)
@@ -139,8 +145,8 @@ class TestFile:
     ) -> None:
         text = f"endpoint: sentences\narchives: {{}}\nimage:\n  digest: {DIGEST}\n  facts:\n    {wrong}\n"
         file = folder.write("locks/dev/sentences.lock.yaml", text)
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             load_lock(file)
-        (found,) = raised.value.findings
-        assert found.line == 6
-        assert f"`{key}`" in found.message
+        (finding,) = error_info.value.findings
+        assert finding.line == 6
+        assert f"`{key}`" in finding.message

@@ -39,7 +39,7 @@ def test_a_container_without_a_driver_for_its_gpu_is_refused_with_a_release_that
     folder: FleetFolder, instance: str
 ) -> None:
     folder.spec(base=SPEC.replace("ml.g5.xlarge", instance))
-    finding = next(each for each in folder.findings() if each.code == "FL204")
+    finding = next(finding for finding in folder.findings() if finding.code == "FL204")
     assert finding.line == 3
     assert "built for CUDA 12" in finding.message
     assert f'write `triton: "{releases()[-1]}"`' in finding.hint

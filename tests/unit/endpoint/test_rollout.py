@@ -1,4 +1,4 @@
-"""What a rollout's keys lead to, and which of them do not go together."""
+"""Effects of a rollout's keys, and which of them do not go together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ START = 1800 + 600 + 600
 """Finding instances, the download and the start of the model, in seconds."""
 
 
-def resolved(folder: FleetFolder, keys: str) -> ResolvedRollout:
+def resolve_rollout(folder: FleetFolder, keys: str) -> ResolvedRollout:
     folder.spec(keys, base=FOUR)
     rollout = folder.resolve().rollout
     assert rollout is not None
@@ -42,10 +42,10 @@ class TestTimeOut:
     def test_it_has_room_for_the_waits_and_the_starts(
         self, folder: FleetFolder, keys: str, seconds: int
     ) -> None:
-        assert resolved(folder, f"rollout: {{{keys}, rollback_on: []}}\n").timeout == seconds
+        assert resolve_rollout(folder, f"rollout: {{{keys}, rollback_on: []}}\n").timeout == seconds
 
     def test_one_that_is_written_is_kept(self, folder: FleetFolder) -> None:
-        assert resolved(folder, "rollout: {strategy: all-at-once, timeout: 20m}\n").timeout == 1200
+        assert resolve_rollout(folder, "rollout: {strategy: all-at-once, timeout: 20m}\n").timeout == 1200
 
     @pytest.mark.parametrize(
         "keys",
@@ -61,41 +61,43 @@ class TestTimeOut:
         many = FOUR.replace("count: 4", "count: 20")
         folder.spec("rollout: {strategy: rolling, step: 5%, bake: 10m}\n", base=many)
         endpoint = resolve_project(open_project(folder.root, "dev"))
-        assert [each.code for each in endpoint.warnings] == ["FL281"]
+        assert [warning.code for warning in endpoint.warnings] == ["FL281"]
         assert endpoint.warnings[0].message.startswith("waits and starts may take 72000s")
-        (resolved,) = endpoint.endpoints
-        assert resolved.rollout is not None
-        assert resolved.rollout.timeout == 28800
+        (resolved_endpoint,) = endpoint.endpoints
+        assert resolved_endpoint.rollout is not None
+        assert resolved_endpoint.rollout.timeout == 28800
 
 
 class TestAlarms:
     def test_errors_alone_call_it_back_where_no_latency_is_too_long(self, folder: FleetFolder) -> None:
-        rollout = resolved(folder, "rollout: {strategy: all-at-once}\n")
+        rollout = resolve_rollout(folder, "rollout: {strategy: all-at-once}\n")
         assert rollout.alarms == (RollbackAlarm(measure="errors_5xx", statistic="Average", threshold=0.01),)
 
     def test_each_latency_that_is_too_long_calls_it_back(self, folder: FleetFolder) -> None:
         keys = "alarms: {latency_p50: 50ms, latency_p99: 2s}\nrollout: {strategy: all-at-once, rollback_on: [latency]}\n"
-        assert resolved(folder, keys).alarms == (
+        assert resolve_rollout(folder, keys).alarms == (
             RollbackAlarm(measure="model_latency", statistic="p50", threshold=50_000),
             RollbackAlarm(measure="model_latency", statistic="p99", threshold=2_000_000),
         )
 
     def test_the_strictest_severity_calls_it_back(self, folder: FleetFolder) -> None:
         keys = "alarms: {latency_p99: {warning: 200ms, critical: 1s}, errors: {critical: 5%}}\n"
-        assert [each.threshold for each in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [
+        assert [alarm.threshold for alarm in resolve_rollout(folder, f"{keys}rollout: {{}}\n").alarms] == [
             0.05,
             200_000,
         ]
 
     @pytest.mark.parametrize("keys", ["", "alarms: null\n", "alarms: {errors: null}\n"])
     def test_one_percent_of_errors_does_where_nobody_says_more(self, folder: FleetFolder, keys: str) -> None:
-        assert [each.threshold for each in resolved(folder, f"{keys}rollout: {{}}\n").alarms] == [0.01]
+        assert [alarm.threshold for alarm in resolve_rollout(folder, f"{keys}rollout: {{}}\n").alarms] == [
+            0.01
+        ]
 
     def test_a_latency_that_nobody_called_too_long_is_asked_for(self, folder: FleetFolder) -> None:
         assert codes(folder, "rollout: {strategy: all-at-once, rollback_on: [latency]}\n") == ["FL283"]
 
     def test_the_way_out_of_an_emergency_has_none(self, folder: FleetFolder) -> None:
-        assert resolved(folder, "rollout: {strategy: all-at-once, rollback_on: []}\n").alarms == ()
+        assert resolve_rollout(folder, "rollout: {strategy: all-at-once, rollback_on: []}\n").alarms == ()
 
 
 class TestImpossibleMixes:

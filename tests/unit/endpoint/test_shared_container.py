@@ -1,4 +1,4 @@
-"""What the container of `mode: shared-container` is given, and what is wrong with a spec of that mode."""
+"""Settings of the container of `mode: shared-container`, and what is wrong with a spec of that mode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ THREE: Mapping[str, Any] = {
     "yolov5s": {"backend": "onnxruntime", "versions": ["1"]},
     "detector": {"backend": "ensemble", "steps": ["yolov5s"], "versions": ["1"]},
 }
-SHARED = "mode: shared-container\n"
+SHARED_MODE = "mode: shared-container\n"
 
 
 @pytest.fixture
@@ -46,21 +46,21 @@ def lock_models(folder: FleetFolder, models: Mapping[str, Any]) -> None:
 
 
 def variables(folder: FleetFolder, keys: str = "") -> Mapping[str, str]:
-    folder.spec(SHARED + keys)
+    folder.spec(SHARED_MODE + keys)
     return folder.resolve().variables
 
 
-def joined(found: Mapping[str, str], name: str) -> Any:
+def join_strings(values: Mapping[str, str], name: str) -> Any:
     """A document of several variables, as the container joins them."""
     parts = [name, *(f"{name}_{index}" for index in range(1, 100))]
-    return json.loads("".join(found[each] for each in parts if each in found))
+    return json.loads("".join(values[part] for part in parts if part in values))
 
 
 class TestRoutes:
     def test_without_routes_each_model_is_called_by_its_own_name_in_the_versions_that_it_serves(
         self, folder: FleetFolder
     ) -> None:
-        assert joined(variables(folder), "TRITON_FLEET_ROUTES") == {
+        assert join_strings(variables(folder), "TRITON_FLEET_ROUTES") == {
             "routes": {
                 "detector": {"model": "detector", "versions": ["1"]},
                 "resnet": {"model": "resnet", "versions": ["1", "2"]},
@@ -69,16 +69,16 @@ class TestRoutes:
         }
 
     def test_with_routes_no_other_model_has_a_name(self, folder: FleetFolder) -> None:
-        found = joined(variables(folder, "routes: {yolov5: detector}\n"), "TRITON_FLEET_ROUTES")
-        assert found["routes"] == {"yolov5": {"model": "detector", "versions": ["1"]}}
+        result = join_strings(variables(folder, "routes: {yolov5: detector}\n"), "TRITON_FLEET_ROUTES")
+        assert result["routes"] == {"yolov5": {"model": "detector", "versions": ["1"]}}
 
     def test_the_only_route_and_the_one_that_is_named_answer_calls_that_name_none(
         self, folder: FleetFolder
     ) -> None:
-        one = variables(folder, "routes: {yolov5: detector}\n")
-        named = variables(folder, "default_model: resnet\n")
-        assert joined(one, "TRITON_FLEET_ROUTES")["default"] == "yolov5"
-        assert joined(named, "TRITON_FLEET_ROUTES")["default"] == "resnet"
+        first_variables = variables(folder, "routes: {yolov5: detector}\n")
+        named_variables = variables(folder, "default_model: resnet\n")
+        assert join_strings(first_variables, "TRITON_FLEET_ROUTES")["default"] == "yolov5"
+        assert join_strings(named_variables, "TRITON_FLEET_ROUTES")["default"] == "resnet"
 
     def test_a_document_that_is_longer_than_one_variable_is_cut_into_several(
         self, folder: FleetFolder
@@ -86,35 +86,39 @@ class TestRoutes:
         lock_models(
             folder, {f"a-model-with-a-long-name-{number:02}": {"versions": ["1"]} for number in range(40)}
         )
-        found = variables(folder)
-        assert all(len(value) <= 1024 for value in found.values())
-        assert "TRITON_FLEET_ROUTES_2" in found
-        assert len(joined(found, "TRITON_FLEET_ROUTES")["routes"]) == 40
+        actual_variables = variables(folder)
+        assert all(len(value) <= 1024 for value in actual_variables.values())
+        assert "TRITON_FLEET_ROUTES_2" in actual_variables
+        assert len(join_strings(actual_variables, "TRITON_FLEET_ROUTES")["routes"]) == 40
 
 
 class TestOptions:
     def test_settings_of_the_container_are_options_of_its_tritonserver(self, folder: FleetFolder) -> None:
-        found = variables(folder, "container: {thread_count: 4, additional_args: [--log-format=ISO8601]}\n")
-        options = joined(found, "TRITON_FLEET_OPTIONS")
+        actual_variables = variables(
+            folder, "container: {thread_count: 4, additional_args: [--log-format=ISO8601]}\n"
+        )
+        options = join_strings(actual_variables, "TRITON_FLEET_OPTIONS")
         assert {"--http-thread-count=4", "--log-format=ISO8601", "--log-verbose=false"} <= set(options)
         assert {"--allow-metrics=true", "--metrics-port=23000"} <= set(options)
 
     def test_the_container_gets_no_setting_of_awss_start_script(self, folder: FleetFolder) -> None:
-        found = variables(folder, "environment: {HF_HOME: /tmp/hf}\n")
-        assert [name for name in found if name.startswith("SAGEMAKER_")] == []
-        assert found["HF_HOME"] == "/tmp/hf"
+        actual_variables = variables(folder, "environment: {HF_HOME: /tmp/hf}\n")
+        assert [name for name in actual_variables if name.startswith("SAGEMAKER_")] == []
+        assert actual_variables["HF_HOME"] == "/tmp/hf"
 
     def test_metrics_have_the_endpoints_namespace_and_no_log_group_of_their_own(
         self, folder: FleetFolder
     ) -> None:
-        found = variables(folder)
-        assert found["TRITON_FLEET_METRICS_NAMESPACE"] == "TritonFleet/sentences"
+        actual_variables = variables(folder)
+        assert actual_variables["TRITON_FLEET_METRICS_NAMESPACE"] == "TritonFleet/sentences"
         assert folder.resolve().log_groups == ("/aws/sagemaker/Endpoints/sentences",)
 
     def test_without_metrics_nothing_is_published(self, folder: FleetFolder) -> None:
-        found = variables(folder, "metrics: {triton: false}\n")
-        assert "TRITON_FLEET_METRICS_NAMESPACE" not in found
-        assert not [each for each in joined(found, "TRITON_FLEET_OPTIONS") if "metrics-port" in each]
+        actual_variables = variables(folder, "metrics: {triton: false}\n")
+        assert "TRITON_FLEET_METRICS_NAMESPACE" not in actual_variables
+        assert not [
+            item for item in join_strings(actual_variables, "TRITON_FLEET_OPTIONS") if "metrics-port" in item
+        ]
 
     def test_verbose_logs_have_a_line_for_each_call(self, folder: FleetFolder) -> None:
         assert variables(folder, "container: {log_verbose: true}\n")["TRITON_FLEET_ACCESS_LOG"] == "all"
@@ -122,16 +126,16 @@ class TestOptions:
 
 class TestModel:
     def test_the_image_is_of_the_environments_own_repository(self, folder: FleetFolder) -> None:
-        folder.spec(SHARED)
+        folder.spec(SHARED_MODE)
         image = folder.resolve().image
         assert (image.repository, image.digest) == ("triton-fleet-dev", DIGEST)
 
     def test_all_models_of_the_repository_are_counted_and_in_memory(self, folder: FleetFolder) -> None:
-        folder.spec(f"{SHARED}routes: {{yolov5: detector}}\n")
+        folder.spec(f"{SHARED_MODE}routes: {{yolov5: detector}}\n")
         assert folder.resolve().counted_models == ("detector", "resnet", "yolov5s")
 
     def test_models_that_a_caller_reaches_are_those_of_the_routes(self, folder: FleetFolder) -> None:
-        folder.spec(f"{SHARED}routes: {{yolov5: detector}}\n")
+        folder.spec(f"{SHARED_MODE}routes: {{yolov5: detector}}\n")
         project = open_project(folder.root, "dev")
         lock = Lock.model_validate(
             {
@@ -139,13 +143,15 @@ class TestModel:
                 "archives": {"sentences": {"digest": DIGEST, "size": 1, "models": dict(THREE)}},
             }
         )
-        found = EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=lock)
-        assert [each.name for each in found.called_models()] == ["detector"]
-        assert {each.name for each in found.answering_models()} == {"detector", "yolov5s"}
+        context = EndpointContext(
+            loaded=project.load("sentences"), environment=project.environment, lock=lock
+        )
+        assert [model.name for model in context.called_models()] == ["detector"]
+        assert {model.name for model in context.answering_models()} == {"detector", "yolov5s"}
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("routes: {vision: resnet50}", "FL730 the route 'vision' leads to 'resnet50'"),
         ("default_model: resnt", "FL731 `default_model` is 'resnt', which is not a route"),
@@ -173,17 +179,17 @@ class TestModel:
         ),
     ],
 )
-def test_a_mistake_is_reported_at_its_line(folder: FleetFolder, keys: str, expected: str) -> None:
-    folder.spec(f"{SHARED}{keys}\n")
-    found = [each for each in folder.said() if each.startswith("sentences.yaml:7 ")]
-    assert [each for each in found if expected in each], folder.said()
+def test_a_mistake_is_reported_at_its_line(folder: FleetFolder, keys: str, expected_text: str) -> None:
+    folder.spec(f"{SHARED_MODE}{keys}\n")
+    lines = [line for line in folder.finding_lines() if line.startswith("sentences.yaml:7 ")]
+    assert [line for line in lines if expected_text in line], folder.finding_lines()
 
 
 SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data: 1}}}}{}}}]\n"
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("", "FL733 sample 'one' names no model, and there is no `default_model`"),
         (", model: resnt", "FL733 sample 'one' calls 'resnt', which is not a route"),
@@ -194,23 +200,23 @@ SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data
     ],
 )
 def test_a_sample_that_the_router_would_answer_with_404_is_reported(
-    folder: FleetFolder, keys: str, expected: str
+    folder: FleetFolder, keys: str, expected_text: str
 ) -> None:
-    folder.spec(SHARED + SAMPLE.format(keys))
-    assert [each for each in folder.said() if expected in each], folder.said()
+    folder.spec(SHARED_MODE + SAMPLE.format(keys))
+    assert [line for line in folder.finding_lines() if expected_text in line], folder.finding_lines()
 
 
 def test_a_sample_of_a_version_that_is_served_is_right(folder: FleetFolder) -> None:
-    folder.spec(SHARED + SAMPLE.format(", model: resnet, version: 2"))
-    assert folder.said() == []
+    folder.spec(SHARED_MODE + SAMPLE.format(", model: resnet, version: 2"))
+    assert folder.finding_lines() == []
 
 
 def test_a_sample_of_a_model_without_known_versions_is_not_reported_beside_the_model(
     folder: FleetFolder,
 ) -> None:
     lock_models(folder, {"resnet": {"backend": "onnxruntime", "versions": [], "size": 1}})
-    folder.spec(SHARED + SAMPLE.format(", model: resnet, version: 2"))
-    codes = {each.split()[1] for each in folder.said()}
+    folder.spec(SHARED_MODE + SAMPLE.format(", model: resnet, version: 2"))
+    codes = {line.split()[1] for line in folder.finding_lines()}
     assert "FL735" in codes
     assert "FL733" not in codes
 
@@ -224,40 +230,46 @@ def test_the_weights_of_all_models_count_together_as_nothing_is_unloaded(folder:
     }
     for names, count in ((["one"], 0), (["one", "two"], 1)):
         lock_models(folder, dict.fromkeys(names, half))
-        folder.spec(f"{SHARED}routes: {{first: one}}\n")
-        assert len([each for each in folder.said() if " FL251 " in each]) == count, folder.said()
+        folder.spec(f"{SHARED_MODE}routes: {{first: one}}\n")
+        assert len([line for line in folder.finding_lines() if " FL251 " in line]) == count, (
+            folder.finding_lines()
+        )
 
 
 def test_a_sample_that_is_to_be_answered_with_404_may_name_what_there_is_not(folder: FleetFolder) -> None:
-    folder.spec(SHARED + SAMPLE.format(", model: nowhere, status: 404"))
-    assert folder.said() == []
+    folder.spec(SHARED_MODE + SAMPLE.format(", model: nowhere, status: 404"))
+    assert folder.finding_lines() == []
 
 
 def test_the_limit_of_a_gpus_memory_is_an_option_for_each_gpu(folder: FleetFolder) -> None:
-    found = variables(folder, "container: {model_load_gpu_limit: 0.8}\n")
-    assert "--model-load-gpu-limit=0:0.8" in joined(found, "TRITON_FLEET_OPTIONS")
+    actual_variables = variables(folder, "container: {model_load_gpu_limit: 0.8}\n")
+    assert "--model-load-gpu-limit=0:0.8" in join_strings(actual_variables, "TRITON_FLEET_OPTIONS")
 
 
 @pytest.mark.parametrize(
-    ("versions", "expected"),
+    ("versions", "expected_text"),
     [
         (None, "the lock does not have the versions of the model 'one'"),
         ([], "Triton loads no version of the model"),
     ],
 )
 def test_a_route_without_a_version_is_reported_as_the_container_would_wait_for_ever(
-    folder: FleetFolder, versions: list[str] | None, expected: str
+    folder: FleetFolder, versions: list[str] | None, expected_text: str
 ) -> None:
     lock_models(folder, {"one": {"backend": "onnxruntime", "versions": versions}})
-    folder.spec(SHARED)
-    assert [each for each in folder.said() if f"FL735 {expected}" in each], folder.said()
+    folder.spec(SHARED_MODE)
+    assert [line for line in folder.finding_lines() if f"FL735 {expected_text}" in line], (
+        folder.finding_lines()
+    )
 
 
 def test_a_decoupled_part_of_an_ensemble_that_is_called_is_reported(folder: FleetFolder) -> None:
     part = {"backend": "python", "versions": ["1"], "decoupled": True}
     lock_models(folder, {"all": {"backend": "ensemble", "steps": ["part"], "versions": ["1"]}, "part": part})
-    folder.spec(f"{SHARED}routes: {{all: all}}\n")
-    assert [each for each in folder.said() if "FL258 model 'part' is decoupled" in each], folder.said()
+    folder.spec(f"{SHARED_MODE}routes: {{all: all}}\n")
+    assert [line for line in folder.finding_lines() if "FL258 model 'part' is decoupled" in line], (
+        folder.finding_lines()
+    )
 
 
 def test_a_lock_has_the_versions_of_folders_without_files(folder: FleetFolder) -> None:
@@ -266,14 +278,14 @@ def test_a_lock_has_the_versions_of_folders_without_files(folder: FleetFolder) -
         folder.write(f"repository/embed/{version}/model.py", "class TritonPythonModel: x = 1\n")
     policy = "version_policy { specific { versions: 3 } }\n"
     folder.write("repository/whole/config.pbtxt", f"{ENSEMBLE}{policy}")
-    folder.spec(SHARED)
+    folder.spec(SHARED_MODE)
     project = open_project(folder.root, "dev")
-    found = (
+    models = (
         measured_lock(SpecRepositories(project.load("sentences")), project.environment)
         .archives["sentences"]
         .models
     )
-    assert {name: each.versions for name, each in found.items()} == {"embed": ("1", "12"), "whole": ("3",)}
+    assert {name: model.versions for name, model in models.items()} == {"embed": ("1", "12"), "whole": ("3",)}
 
 
 ENSEMBLE = """\

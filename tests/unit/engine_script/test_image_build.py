@@ -19,7 +19,7 @@ from engine_request.problems import BuildError
 from image_build.build import build_image
 from image_build.request import ImageRequest
 
-REGISTRY, OTHER = (
+REGISTRY, OTHER_REGISTRY = (
     f"{account}.dkr.ecr.us-east-1.amazonaws.com" for account in ("111122223333", "444455556666")
 )
 BASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
@@ -105,7 +105,7 @@ class Builder:
             "tag": "e" * 64,
             "paths": ["usr/"],
             "script": "engines/scripts/0.zip",
-            "registries": [OTHER],
+            "registries": [OTHER_REGISTRY],
             "draft": "draft.json",
             "manifest": "manifest.json",
             "failure": "failure.json",
@@ -117,42 +117,42 @@ class Builder:
 
 @pytest.fixture
 def builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Builder:
-    made = Builder(tmp_path)
+    made_builder = Builder(tmp_path)
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as tar:
         tar.addfile(tarfile.TarInfo("Dockerfile"))
-    made.s3.objects["context.tar"] = content.getvalue()
+    made_builder.s3.objects["context.tar"] = content.getvalue()
     (tmp_path / "export.tar").write_bytes(content.getvalue())
     (tmp_path / "calls").touch()
     (tmp_path / "docker").write_text(DOCKER.format(folder=tmp_path))
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    return made
+    return made_builder
 
 
 def test_the_next_build_records_what_is_pushed_without_pulling_it(builder: Builder) -> None:
     before = builder.build()
     del builder.s3.objects["manifest.json"]
-    called = len(builder.calls)
+    number = len(builder.calls)
     after = builder.build()
     assert {**before, "ended": after["ended"]} == after
     assert after["config"]["config"]["Env"] == ["A=b"]
-    assert builder.calls[called:] == []
+    assert builder.calls[number:] == []
 
 
 def test_no_build_pulls_an_image_that_is_pushed_but_does_not_say_what_it_contains(builder: Builder) -> None:
     builder.build()
     for name in ("manifest.json", "draft.json"):
         del builder.s3.objects[name]
-    called = len(builder.calls)
-    with pytest.raises(BuildError) as refused:
+    number = len(builder.calls)
+    with pytest.raises(BuildError) as refusal:
         builder.build()
-    assert "aws ecr batch-delete-image --repository-name triton-fleet-dev" in str(refused.value.remedy)
-    assert builder.calls[called:] == []
+    assert "aws ecr batch-delete-image --repository-name triton-fleet-dev" in str(refusal.value.remedy)
+    assert builder.calls[number:] == []
     assert "manifest.json" not in builder.s3.objects
 
 
 def test_it_logs_in_to_the_registries_of_the_release_of_the_push_and_of_the_request(builder: Builder) -> None:
     builder.build()
-    logins = [each.split()[-1] for each in builder.calls if each.startswith("login")]
-    assert logins == [REGISTRY, BASE, OTHER]
+    logins = [call.split()[-1] for call in builder.calls if call.startswith("login")]
+    assert logins == [REGISTRY, BASE, OTHER_REGISTRY]

@@ -31,11 +31,11 @@ class Machine:
         self.folder = folder
         monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
-    def docker(self, *, code: int = 0, seconds: float = 0, left: float = 60) -> Docker:
+    def docker(self, *, code: int = 0, seconds: float = 0, deadline: float = 60) -> Docker:
         script = self.folder / "docker"
         script.write_text(DOCKER.format(folder=self.folder, code=code, seconds=seconds))
         script.chmod(0o755)
-        return Docker(Deadline(left))
+        return Docker(Deadline(deadline))
 
     def export(self, *names: str) -> None:
         content = io.BytesIO()
@@ -54,8 +54,8 @@ def test_paths_that_a_pattern_matches_are_kept_up_to_its_end_and_the_container_g
     machine.export(
         "usr/bin/serve", "usr/lib/a.dist-info/METADATA", "usr/lib/a.dist-info/RECORD", "etc/passwd"
     )
-    found = machine.docker().paths("image", [r"usr/bin/serve\Z", r"usr/lib/[^/]+\.dist-info"])
-    assert found == ["usr/bin/serve", "usr/lib/a.dist-info"]
+    lines = machine.docker().paths("image", [r"usr/bin/serve\Z", r"usr/lib/[^/]+\.dist-info"])
+    assert lines == ["usr/bin/serve", "usr/lib/a.dist-info"]
     assert (machine.folder / "calls").read_text().splitlines()[-1] == "rm container"
 
 
@@ -73,9 +73,9 @@ def test_an_image_with_more_paths_than_a_record_may_have_is_unfit(
     machine.export(*(f"usr/lib/{name}.dist-info" for name in "abc"))
     with pytest.raises(
         BuildError, match="image has more than 2 files and folders that show what is inside"
-    ) as raised:
+    ) as error_info:
         machine.docker().paths("image", [r"usr/lib/[^/]+\.dist-info"])
-    assert raised.value.problem.exit_code == 13
+    assert error_info.value.problem.exit_code == 13
     assert (machine.folder / "calls").read_text().splitlines()[-1] == "rm container"
 
 
@@ -86,9 +86,9 @@ def test_an_export_that_breaks_off_is_a_failure_and_no_list(machine: Machine) ->
 
 
 def test_a_call_that_takes_too_long_is_told_as_that(machine: Machine) -> None:
-    with pytest.raises(BuildError) as raised:
-        machine.docker(seconds=30, left=0.2).inspect("image")
-    assert raised.value.problem.name == "time-out"
+    with pytest.raises(BuildError) as error_info:
+        machine.docker(seconds=30, deadline=0.2).inspect("image")
+    assert error_info.value.problem.name == "time-out"
 
 
 def test_the_password_of_a_registry_is_on_no_command_line(machine: Machine) -> None:

@@ -39,10 +39,10 @@ def test_a_picture_is_as_large_as_it_fits_into_the_letterbox_and_grey_is_beside_
 ) -> None:
     pixels = detector.letterbox(Image.new("RGB", size, (255, 0, 51)))
     assert (pixels.shape, pixels.dtype) == ((1, 3, 640, 640), np.float32)
-    left, top, right, bottom = inside
-    wanted = np.full((640, 640, 3), 128 / 255)
-    wanted[top:bottom, left:right] = [1.0, 0.0, 0.2]
-    assert np.abs(pixels[0].transpose(1, 2, 0) - wanted).max() < 1e-6
+    remaining_number, top, right, bottom = inside
+    expected_values = np.full((640, 640, 3), 128 / 255)
+    expected_values[top:bottom, remaining_number:right] = [1.0, 0.0, 0.2]
+    assert np.abs(pixels[0].transpose(1, 2, 0) - expected_values).max() < 1e-6
 
 
 def row(x: float, y: float, side: float, objectness: float, **classes: float) -> list[float]:
@@ -50,58 +50,65 @@ def row(x: float, y: float, side: float, objectness: float, **classes: float) ->
     return [x, y, side, side, objectness, *probabilities]
 
 
-def found(detector: Any, *rows: list[float]) -> list[tuple[Any, ...]]:
+def detections(detector: Any, *rows: list[float]) -> list[tuple[Any, ...]]:
     boxes, classes, scores = detector.detections(np.array(rows, np.float32).reshape(-1, 85))
-    told = zip(boxes.tolist(), classes.tolist(), scores, strict=True)
-    return [(*box, number, round(float(score), 4)) for box, number, score in told]
+    report = zip(boxes.tolist(), classes.tolist(), scores, strict=True)
+    return [(*box, number, round(float(score), 4)) for box, number, score in report]
 
 
 def test_of_boxes_of_a_class_that_overlap_the_best_is_kept(detector: Any) -> None:
     rows = row(100, 100, 40, 0.8, c3=0.9), row(102, 100, 40, 0.9, c3=1.0), row(300, 100, 40, 0.7, c3=1.0)
-    assert found(detector, *rows) == [(82, 80, 122, 120, 3, 0.9), (280, 80, 320, 120, 3, 0.7)]
+    assert detections(detector, *rows) == [(82, 80, 122, 120, 3, 0.9), (280, 80, 320, 120, 3, 0.7)]
 
 
 def test_boxes_of_two_classes_stay_where_they_overlap(detector: Any) -> None:
-    assert len(found(detector, row(100, 100, 40, 0.8, c3=0.9), row(100, 100, 40, 0.9, c4=0.9))) == 2
+    assert len(detections(detector, row(100, 100, 40, 0.8, c3=0.9), row(100, 100, 40, 0.9, c4=0.9))) == 2
 
 
-@pytest.mark.parametrize(("shift", "kept"), [(15.0, 1), (16.0, 2)])
-def test_boxes_may_share_less_than_45_per_cent_of_their_union(detector: Any, shift: float, kept: int) -> None:
+@pytest.mark.parametrize(("shift", "kept_number"), [(15.0, 1), (16.0, 2)])
+def test_boxes_may_share_less_than_45_per_cent_of_their_union(
+    detector: Any, shift: float, kept_number: int
+) -> None:
     # Shifted by s of 40, they share (40 - s) / (40 + s): 0.4545 and 0.4286.
-    assert len(found(detector, row(100, 100, 40, 0.9, c0=1), row(100 + shift, 100, 40, 0.8, c0=1))) == kept
+    assert (
+        len(detections(detector, row(100, 100, 40, 0.9, c0=1), row(100 + shift, 100, 40, 0.8, c0=1)))
+        == kept_number
+    )
 
 
 def test_objectness_and_score_have_to_be_above_a_half(detector: Any) -> None:
     rows = row(50, 50, 9, 0.5, c0=1.0), row(150, 50, 9, 0.9, c0=0.55), row(250, 50, 9, 0.75, c0=0.75)
-    assert found(detector, *rows) == [(245.5, 45.5, 254.5, 54.5, 0, 0.5625)]
+    assert detections(detector, *rows) == [(245.5, 45.5, 254.5, 54.5, 0, 0.5625)]
 
 
 def test_nothing_and_what_is_not_a_number_are_no_detections(detector: Any) -> None:
-    assert found(detector) == []
+    assert detections(detector) == []
     nan = float("nan")
     rows = row(50, 50, 9, nan, c0=1.0), row(50, 50, 9, 0.9, c0=nan), row(nan, 50, 9, 0.9, c0=1.0)
-    assert found(detector, *rows) == []
+    assert detections(detector, *rows) == []
 
 
 def test_boxes_without_an_area_are_answered_and_not_divided_by(detector: Any) -> None:
-    assert len(found(detector, row(50, 50, 0, 0.9, c0=1.0), row(50, 50, 0, 0.8, c0=1.0))) == 2
+    assert len(detections(detector, row(50, 50, 0, 0.9, c0=1.0), row(50, 50, 0, 0.8, c0=1.0))) == 2
 
 
 def test_at_most_1000_are_answered_the_best_of_all(detector: Any) -> None:
     scores = np.linspace(0.6, 0.9, 1200)
     rows = [row(10 * (n % 60), 10 * (n // 60), 5, score, c1=1.0) for n, score in enumerate(scores)]
-    kept = found(detector, *rows)
-    assert len(kept) == 1000
-    assert [each[5] for each in kept] == [round(float(score), 4) for score in scores.astype(np.float32)][
-        :199:-1
-    ]
+    kept_rows = detections(detector, *rows)
+    assert len(kept_rows) == 1000
+    assert [kept_row[5] for kept_row in kept_rows] == [
+        round(float(score), 4) for score in scores.astype(np.float32)
+    ][:199:-1]
 
 
-def ask(module: Any, encoded: bytes, repository: Path) -> str:
+def ask(module: Any, encoded_content: bytes, repository: Path) -> str:
     model = module.TritonPythonModel()
     if hasattr(model, "initialize"):
         model.initialize({"model_repository": str(repository / "resnet_image")})
-    (response,) = model.execute([InferenceRequest({"img": np.array([encoded], np.object_)}, ["result"])])
+    (response,) = model.execute(
+        [InferenceRequest({"img": np.array([encoded_content], np.object_)}, ["result"])]
+    )
     return words_of(response)
 
 

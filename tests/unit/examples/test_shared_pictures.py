@@ -35,12 +35,12 @@ def png(width: int, height: int, body: bytes = b"") -> bytes:
     return base64.b64encode(file)
 
 
-RED = Image.new("RGB", (3, 2), (250, 10, 20))
+RED_IMAGE = Image.new("RGB", (3, 2), (250, 10, 20))
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 def test_the_three_formats_are_read_as_rgb(pictures: Any, form: str) -> None:
-    picture = pictures.read_picture(in_base64(RED, form))
+    picture = pictures.read_picture(in_base64(RED_IMAGE, form))
     assert (picture.mode, picture.size) == ("RGB", (3, 2))
     assert np.abs(np.asarray(picture, int) - [250, 10, 20]).max() < 12
 
@@ -52,7 +52,7 @@ def test_the_three_formats_are_read_as_rgb(pictures: Any, form: str) -> None:
         (Image.new("L", (1, 1), 90), [90, 90, 90]),
         (Image.new("1", (1, 1), 1), [255, 255, 255]),
         (Image.fromarray(np.full((1, 1), 0x5A12, np.uint16)), [90, 90, 90]),
-        (RED.crop((0, 0, 1, 1)).convert("P", palette=Image.Palette.ADAPTIVE), [250, 10, 20]),
+        (RED_IMAGE.crop((0, 0, 1, 1)).convert("P", palette=Image.Palette.ADAPTIVE), [250, 10, 20]),
     ],
     ids=["transparent", "grey", "black-and-white", "grey-of-16-bits", "palette"],
 )
@@ -63,34 +63,34 @@ def test_other_pixels_become_rgb_of_8_bits(pictures: Any, image: Image.Image, pi
 def test_a_photograph_is_turned_as_its_exif_asks(pictures: Any) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # a quarter to the right
-    assert pictures.read_picture(in_base64(RED, "JPEG", exif=exif)).size == (2, 3)
+    assert pictures.read_picture(in_base64(RED_IMAGE, "JPEG", exif=exif)).size == (2, 3)
 
 
 def test_lines_of_base64_are_joined(pictures: Any) -> None:
-    lines = base64.encodebytes(base64.b64decode(in_base64(RED)))
+    lines = base64.encodebytes(base64.b64decode(in_base64(RED_IMAGE)))
     assert pictures.read_picture(b"\r\n " + lines).size == (3, 2)
 
 
-def truncated() -> bytes:
+def truncated_picture() -> bytes:
     noise = np.random.default_rng(1).integers(0, 255, (64, 64, 3), np.uint8)
     file = base64.b64decode(in_base64(Image.fromarray(noise), "JPEG"))
     return base64.b64encode(file[: len(file) // 2])
 
 
 @pytest.mark.parametrize(
-    ("encoded", "said"),
+    ("encoded_content", "message"),
     [
         (b"", "img is empty: send a picture in base64"),
         (b" \n", "img is empty"),
         (b"%%%%", "img is not base64"),
         (b"abc", "img is not base64: Incorrect padding"),
         (b"\xff\xfe\x00", "img is not base64"),
-        (b"data:image/png;base64," + in_base64(RED), "img is not base64"),
+        (b"data:image/png;base64," + in_base64(RED_IMAGE), "img is not base64"),
         (base64.b64encode(b"no picture"), "img is not a picture: send a JPEG, PNG or WebP file in base64"),
-        (in_base64(RED, "GIF"), "img is not a picture"),
-        (in_base64(RED, "TIFF"), "img is not a picture"),
+        (in_base64(RED_IMAGE, "GIF"), "img is not a picture"),
+        (in_base64(RED_IMAGE, "TIFF"), "img is not a picture"),
         (base64.b64encode(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n"), "img is not a picture"),
-        (truncated(), "img is damaged and cannot be decoded: image file is truncated"),
+        (truncated_picture(), "img is damaged and cannot be decoded: image file is truncated"),
         (png(50_000, 50_000), "img has more than the 50000000 pixels that are allowed"),
         (png(12_000, 12_000), "img has more than the 50000000 pixels that are allowed"),
         (png(8_000, 8_000), "img has 8000 x 8000 pixels, and 50000000 are allowed"),
@@ -116,9 +116,11 @@ def truncated() -> bytes:
         "no-width",
     ],
 )
-def test_a_caller_is_told_what_is_wrong_with_a_picture(pictures: Any, encoded: bytes, said: str) -> None:
-    with pytest.raises(pictures.PictureError, match=said):
-        pictures.read_picture(encoded)
+def test_a_caller_is_told_what_is_wrong_with_a_picture(
+    pictures: Any, encoded_content: bytes, message: str
+) -> None:
+    with pytest.raises(pictures.PictureError, match=message):
+        pictures.read_picture(encoded_content)
 
 
 def test_the_first_frame_of_an_animation_is_taken(pictures: Any) -> None:

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from tests.support.python_backend import InferenceRequest, TritonError
 from tests.support.shared_models import Arrays, python_model, words_of
 
-MASKED = "The goal of life is [MASK]."
+MASKED_SENTENCE = "The goal of life is [MASK]."
 MASKED_IDS = [101, 1996, 3125, 1997, 2166, 2003, 103, 1012, 102]
 
 
@@ -46,7 +46,7 @@ def tokenizer() -> Iterator[Any]:
 
 
 def test_a_sentence_with_a_mask_becomes_known_ids(tokenizer: Any) -> None:
-    assert tokenizer.encode(MASKED) == MASKED_IDS
+    assert tokenizer.encode(MASKED_SENTENCE) == MASKED_IDS
     assert [tokenizer.tokens[index] for index in tokenizer.encode("unaffable")] == [
         "[CLS]",
         "una",
@@ -75,20 +75,20 @@ def test_tokens_are_those_of_hugging_faces_tokenizer(tokenizer: Any, text: str) 
     assert tokenizer.encode(text) == REFERENCE.encode(text).ids
 
 
-KNOWN_TO_BOTH = st.characters(codec="utf-8", max_codepoint=0x17F) | st.sampled_from(
+COMMON_CHARACTERS = st.characters(codec="utf-8", max_codepoint=0x17F) | st.sampled_from(
     "αΣжあ中文한۝।“–☃🎉\u0301\u200b[]#"
 )
 """Its tables are of an older Unicode, which lacks the newest letters."""
 
 
-@given(st.text(KNOWN_TO_BOTH, max_size=40))
+@given(st.text(COMMON_CHARACTERS, max_size=40))
 def test_tokens_of_any_text_are_those_of_hugging_faces_tokenizer(text: str) -> None:
     with python_model("bert_base_text", "wordpiece") as module:
         assert module.WordPiece(VOCABULARY).encode(text) == REFERENCE.encode(text).ids
 
 
 @pytest.mark.parametrize(
-    ("encoded", "said"),
+    ("encoded_content", "message"),
     [
         (b"", r"text has 0 times \[MASK\]: write it once"),
         (b"The goal of life.", r"text has 0 times \[MASK\]"),
@@ -101,15 +101,22 @@ def test_tokens_of_any_text_are_those_of_hugging_faces_tokenizer(text: str) -> N
     ],
     ids=["empty", "no-mask", "small-letters", "two-masks", "latin-1", "surrogate", "tokens", "characters"],
 )
-def test_a_caller_is_told_what_is_wrong_with_a_text(tokenizer: Any, encoded: bytes, said: str) -> None:
-    with python_model("bert_base_text", "masked_text") as module, pytest.raises(module.TextError, match=said):
-        module.read_text(encoded, tokenizer)
+def test_a_caller_is_told_what_is_wrong_with_a_text(
+    tokenizer: Any, encoded_content: bytes, message: str
+) -> None:
+    with (
+        python_model("bert_base_text", "masked_text") as module,
+        pytest.raises(module.TextError, match=message),
+    ):
+        module.read_text(encoded_content, tokenizer)
 
 
-def ask(module: Any, encoded: bytes, repository: Path) -> str:
+def ask(module: Any, encoded_content: bytes, repository: Path) -> str:
     model = module.TritonPythonModel()
     model.initialize({"model_repository": str(repository)})
-    (response,) = model.execute([InferenceRequest({"text": np.array([encoded], np.object_)}, ["result"])])
+    (response,) = model.execute(
+        [InferenceRequest({"text": np.array([encoded_content], np.object_)}, ["result"])]
+    )
     return words_of(response)
 
 
@@ -122,19 +129,19 @@ def test_a_text_of_512_tokens_is_the_longest(tokenizer: Any) -> None:
 def test_the_five_best_tokens_are_answered_in_the_text_with_their_probabilities() -> None:
     def bert(model: str, version: int, inputs: Arrays) -> Arrays:
         assert (model, version) == ("bert_base", 1)
-        assert {name: each.tolist() for name, each in inputs.items()} == {
+        assert {name: item.tolist() for name, item in inputs.items()} == {
             "input_ids": [MASKED_IDS],
             "token_type_ids": [[0] * 9],
             "attention_mask": [[1] * 9],
         }
         logits = np.full((1, 9, 30_522), -100, np.float32)
-        known = [VOCABULARY.index(word) for word in ("the", "them", "love", "that", "success", "##s")]
-        logits[0, 6, known] = np.log([10, 5, 50, 12, 20, 3])
+        known_indexes = [VOCABULARY.index(word) for word in ("the", "them", "love", "that", "success", "##s")]
+        logits[0, 6, known_indexes] = np.log([10, 5, 50, 12, 20, 3])
         return {"output": logits}
 
     with python_model("bert_base_text", answer=bert) as module:
-        answer = json.loads(ask(module, MASKED.encode(), wheel()))
-    words, scores = [each["token"] for each in answer], [each["score"] for each in answer]
+        answer = json.loads(ask(module, MASKED_SENTENCE.encode(), wheel()))
+    words, scores = [entry["token"] for entry in answer], [entry["score"] for entry in answer]
     assert words == [f"The goal of life is {word}." for word in ("love", "success", "that", "the", "them")]
     assert scores == pytest.approx([0.5, 0.2, 0.12, 0.1, 0.05], abs=1e-6)
 
@@ -144,7 +151,7 @@ def test_the_error_of_the_model_that_is_asked_is_answered() -> None:
         raise TritonError("out of memory")
 
     with python_model("bert_base_text", answer=fails) as module:
-        assert ask(module, MASKED.encode(), wheel()) == "out of memory"
+        assert ask(module, MASKED_SENTENCE.encode(), wheel()) == "out of memory"
         assert ask(module, b"\xff", wheel()).startswith("text is not UTF-8")
 
 

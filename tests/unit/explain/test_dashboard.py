@@ -14,28 +14,32 @@ from triton_fleet.project.project import open_project
 DIMENSIONS = "dimensions of Triton's metrics"
 
 
-def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
+def dashboard_decisions(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
     folder.spec(keys)
     project = open_project(folder.root, "dev", ["sentences"])
-    made = decisions(
+    made_decisions = decisions(
         EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None),
         project.deployment,
         project.fleet.prices,
     )
-    return {each.what: each for each in made if each.group == "dashboard"}
+    return {
+        made_decision.what: made_decision
+        for made_decision in made_decisions
+        if made_decision.group == "dashboard"
+    }
 
 
 def test_a_dashboard_is_shown_with_its_price(folder: FleetFolder) -> None:
-    found = shown(folder)["dashboard"]
-    assert found.value == "one of its own"
-    assert f"in an account {dashboard_price():.2f} USD a month" in found.reason
-    assert [fact.file for fact in found.facts] == ["other_prices.yaml"]
+    dashboard = dashboard_decisions(folder)["dashboard"]
+    assert dashboard.value == "one of its own"
+    assert f"in an account {dashboard_price():.2f} USD a month" in dashboard.reason
+    assert [fact.file for fact in dashboard.facts] == ["other_prices.yaml"]
 
 
 def test_one_that_is_switched_off_is_told_and_nothing_of_what_were_on_it(folder: FleetFolder) -> None:
     folder.environment("dashboards: false\n")
-    found = shown(folder)
-    assert [(each.value, each.reason) for each in found.values()] == [
+    decisions = dashboard_decisions(folder)
+    assert [(decision.value, decision.reason) for decision in decisions.values()] == [
         ("none", "the environment's `dashboards` is off")
     ]
 
@@ -51,5 +55,5 @@ def test_one_that_is_switched_off_is_told_and_nothing_of_what_were_on_it(folder:
 def test_the_dimensions_of_tritons_metrics_are_shown(
     folder: FleetFolder, keys: str, value: str | None
 ) -> None:
-    found = shown(folder, keys)
-    assert (found[DIMENSIONS].value if DIMENSIONS in found else None) == value
+    decisions = dashboard_decisions(folder, keys)
+    assert (decisions[DIMENSIONS].value if DIMENSIONS in decisions else None) == value

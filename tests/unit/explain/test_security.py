@@ -25,29 +25,29 @@ class FurtherMetrics(Metrics):
     """How often something is sampled, 10s to 1h. Default: every 60s."""
 
 
-def decided(
+def decisions_by_key(
     folder: FleetFolder, keys: str = "", base: str = SPEC, metrics: Metrics | None = None
 ) -> dict[str, Decision]:
     folder.spec(keys, base=base)
     project = open_project(folder.root, "dev", ["sentences"])
-    loaded = project.load("sentences")
+    spec = project.load("sentences")
     if metrics is not None:
-        loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
-    made = decisions(
-        EndpointContext(loaded=loaded, environment=project.environment, lock=None),
+        spec = replace(spec, spec=spec.spec.model_copy(update={"metrics": metrics}))
+    made_decisions = decisions(
+        EndpointContext(loaded=spec, environment=project.environment, lock=None),
         project.deployment,
         project.fleet.prices,
     )
-    return {each.what: each for each in made}
+    return {made_decision.what: made_decision for made_decision in made_decisions}
 
 
-def values(found: dict[str, Decision], *whats: str) -> list[str | None]:
-    return [found[what].value for what in whats]
+def values(decisions: dict[str, Decision], *whats: str) -> list[str | None]:
+    return [decisions[what].value for what in whats]
 
 
 def test_by_default_nothing_is_closed_kept_or_bounded(folder: FleetFolder) -> None:
-    found = decided(folder)
-    assert values(found, "network", "isolation", "key", "volume", "captured", "permissions boundary") == [
+    decisions = decisions_by_key(folder)
+    assert values(decisions, "network", "isolation", "key", "volume", "captured", "permissions boundary") == [
         "SageMaker's own network",
         "off",
         "AWS's own",
@@ -55,8 +55,8 @@ def test_by_default_nothing_is_closed_kept_or_bounded(folder: FleetFolder) -> No
         "nothing",
         "none",
     ]
-    assert "VPC endpoints" not in found
-    assert values(found, "retention", "detailed observability", "enhanced metrics") == [
+    assert "VPC endpoints" not in decisions
+    assert values(decisions, "retention", "detailed observability", "enhanced metrics") == [
         "30 days",
         "off",
         "off",
@@ -74,11 +74,11 @@ def test_by_default_nothing_is_closed_kept_or_bounded(folder: FleetFolder) -> No
 def test_a_vpc_is_told_with_the_endpoints_that_it_needs(
     folder: FleetFolder, keys: str, services: list[str]
 ) -> None:
-    found = decided(folder, f"{keys}\n")
-    assert found["network"].value == "subnet-00000001, subnet-00000002 with sg-00000001"
-    needed = ", ".join(f"com.amazonaws.us-east-1.{service}" for service in services)
-    assert found["VPC endpoints"].value == needed
-    assert ("Triton's metrics" in found["VPC endpoints"].reason) == (len(services) > 1)
+    decisions = decisions_by_key(folder, f"{keys}\n")
+    assert decisions["network"].value == "subnet-00000001, subnet-00000002 with sg-00000001"
+    needed_text = ", ".join(f"com.amazonaws.us-east-1.{service}" for service in services)
+    assert decisions["VPC endpoints"].value == needed_text
+    assert ("Triton's metrics" in decisions["VPC endpoints"].reason) == (len(services) > 1)
 
 
 @pytest.mark.parametrize(
@@ -96,36 +96,36 @@ def test_whether_the_key_encrypts_the_volume_is_told_with_its_reason(
     folder: FleetFolder, instance: str, value: str, reason: str
 ) -> None:
     folder.environment(f"kms_key: {KEY}\n")
-    found = decided(folder, base=SPEC.replace("ml.g5.xlarge", instance))
-    assert found["key"].value == KEY
-    assert (found["volume"].value, found["volume"].reason) == (value, reason)
+    decisions = decisions_by_key(folder, base=SPEC.replace("ml.g5.xlarge", instance))
+    assert decisions["key"].value == KEY
+    assert (decisions["volume"].value, decisions["volume"].reason) == (value, reason)
 
 
 def test_the_volume_of_a_pool_is_told_with_its_instance_type(folder: FleetFolder) -> None:
     folder.environment(f"kms_key: {KEY}\n")
     pools = "[{InstanceType: ml.c5d.xlarge, Priority: 1}, {InstanceType: ml.c5.xlarge, Priority: 2}]"
     raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}\n"
-    found = decided(folder, raw, base=SPEC.replace("ml.g5.xlarge", "ml.c5d.xlarge"))["volume"]
-    assert (found.value, found.reason) == (KEY, "ml.c5.xlarge keeps models on a volume")
+    volume = decisions_by_key(folder, raw, base=SPEC.replace("ml.g5.xlarge", "ml.c5d.xlarge"))["volume"]
+    assert (volume.value, volume.reason) == (KEY, "ml.c5.xlarge keeps models on a volume")
 
 
 def test_what_is_captured_is_told_with_its_place(folder: FleetFolder) -> None:
-    found = decided(folder, "capture: {sample: 10%, requests: false}\n")["captured"]
-    assert found.value == "10% of calls"
+    decision = decisions_by_key(folder, "capture: {sample: 10%, requests: false}\n")["captured"]
+    assert decision.value == "10% of calls"
     place = "s3://triton-fleet-dev-111122223333-us-east-1/capture/sentences/"
-    assert found.reason == f"from `capture`: responses, into {place}; nothing deletes them"
+    assert decision.reason == f"from `capture`: responses, into {place}; nothing deletes them"
 
 
 def test_each_tag_is_told_with_its_origin(folder: FleetFolder) -> None:
     folder.environment("tags: {team: search, cost: '1'}\n")
-    found = decided(folder, "tags: {team: ranking}\n")
-    assert (found["team"].value, found["team"].reason) == ("ranking", "from `tags`")
-    assert (found["cost"].value, found["cost"].reason) == ("1", "from `tags` of the environment")
-    assert found["triton-fleet:endpoint"].reason == "ours"
+    decisions = decisions_by_key(folder, "tags: {team: ranking}\n")
+    assert (decisions["team"].value, decisions["team"].reason) == ("ranking", "from `tags`")
+    assert (decisions["cost"].value, decisions["cost"].reason) == ("1", "from `tags` of the environment")
+    assert decisions["triton-fleet:endpoint"].reason == "ours"
 
 
 def test_every_key_of_metrics_is_explained(folder: FleetFolder) -> None:
-    reasons = " ".join(each.reason for each in decided(folder).values())
+    reasons = " ".join(decision.reason for decision in decisions_by_key(folder).values())
     assert [name for name in Metrics.model_fields if f"`metrics.{name}`" not in reasons] == []
 
 
@@ -139,5 +139,5 @@ def test_every_key_of_metrics_is_explained(folder: FleetFolder) -> None:
 def test_a_key_without_an_explanation_of_its_own_is_shown_as_the_spec_describes_it(
     folder: FleetFolder, metrics: Metrics, value: str, reason: str
 ) -> None:
-    shown = decided(folder, metrics=metrics)["sampled every"]
-    assert (shown.group, shown.value, shown.reason) == ("metrics", value, reason)
+    decision = decisions_by_key(folder, metrics=metrics)["sampled every"]
+    assert (decision.group, decision.value, decision.reason) == ("metrics", value, reason)

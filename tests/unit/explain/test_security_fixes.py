@@ -9,22 +9,22 @@ from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.prices import PriceBook
 
 
-def shown(**spec: object) -> Decision:
+def fix_decision(**spec: object) -> Decision:
     context = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context()
-    (found,) = (
-        each
-        for each in decisions(context, Deployment.of(context.environment), PriceBook())
-        if each.what == "missing security fixes"
+    (decision,) = (
+        decision
+        for decision in decisions(context, Deployment.of(context.environment), PriceBook())
+        if decision.what == "missing security fixes"
     )
-    return found
+    return decision
 
 
 def test_the_fixes_that_the_release_lacks_are_named_with_their_first_release() -> None:
-    found = shown(triton="26.05", mode="multi-model")
-    assert found.value == "load-path (medium, 26.06)"
-    assert found.reason == "of Triton's SageMaker front end, in release 26.05, for `mode: multi-model`"
-    assert [each.file for each in found.facts] == ["security_fixes.yaml"]
+    decision = fix_decision(triton="26.05", mode="multi-model")
+    assert decision.value == "load-path (medium, 26.06)"
+    assert decision.reason == "of Triton's SageMaker front end, in release 26.05, for `mode: multi-model`"
+    assert [fact.file for fact in decision.facts] == ["security_fixes.yaml"]
 
 
 def test_a_release_without_a_gap_says_so() -> None:
-    assert shown(triton="26.05").value == "none that the catalog knows"
+    assert fix_decision(triton="26.05").value == "none that the catalog knows"

@@ -18,13 +18,13 @@ NOT_YET = {"IsComplete": False}
 DOUBLE = {"y": {"datatype": "FP32", "shape": [1, 2], "data": [2, 4], "tolerance": 0.001}}
 
 
-def raising(*errors: Exception) -> Callable[[str | None], dict[str, Any]]:
+def raise_errors(*errors: Exception) -> Callable[[str | None], dict[str, Any]]:
     """A model that refuses so many times, and then answers right."""
-    left = list(errors)
+    remaining_errors = list(errors)
 
     def invoke(_: str | None) -> dict[str, Any]:
-        if left:
-            raise left.pop(0)
+        if remaining_errors:
+            raise remaining_errors.pop(0)
         return {"y": np.array([[2, 4]], np.float32)}
 
     return invoke
@@ -36,21 +36,21 @@ def late(event: dict[str, Any]) -> dict[str, Any]:
 
 class TestConfiguration:
     def test_without_samples_the_endpoint_is_in_service_with_its_new_configuration(self) -> None:
-        done = SampledEndpoint(config="NEW").checked()
-        assert done["IsComplete"] is True
-        assert done["Data"]["Summary"].startswith(
+        values = SampledEndpoint(config="NEW").check_event()
+        assert values["IsComplete"] is True
+        assert values["Data"]["Summary"].startswith(
             "Endpoint doubles is in service with new; targets loaded: 0"
         )
 
     @pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
     def test_what_is_under_way_is_waited_for(self, status: str) -> None:
-        assert SampledEndpoint(status=status, pending="new").checked() == NOT_YET
-        assert SampledEndpoint(status=status, config="old").checked() == NOT_YET
+        assert SampledEndpoint(status=status, pending_config="new").check_event() == NOT_YET
+        assert SampledEndpoint(status=status, config="old").check_event() == NOT_YET
 
     @pytest.mark.parametrize("status", ["Updating", "SystemUpdating"])
     def test_what_is_scaled_with_its_new_configuration_is_served_and_checked(self, status: str) -> None:
-        endpoint = SampledEndpoint(status=status, config="NEW", invoke=raising())
-        assert endpoint.checked(sample(DOUBLE))["IsComplete"] is True
+        endpoint = SampledEndpoint(status=status, config="NEW", invoke=raise_errors())
+        assert endpoint.check_event(sample(DOUBLE))["IsComplete"] is True
         assert len(endpoint.calls) == 1
 
     @pytest.mark.parametrize("status", ["Failed", "UpdateRollbackFailed", "OutOfService", "Deleting"])
@@ -58,45 +58,45 @@ class TestConfiguration:
         with pytest.raises(
             CheckError, match=f"Endpoint doubles is {status}. SageMaker reports: no capacity See"
         ):
-            SampledEndpoint(status=status, failure="no capacity").checked()
+            SampledEndpoint(status=status, failure="no capacity").check_event()
 
     def test_another_configuration_fails_and_is_named_with_what_to_look_at(self) -> None:
-        with pytest.raises(CheckError) as failed:
-            SampledEndpoint(config="old", failure="alarm rang").checked()
-        assert "runs the configuration old instead of new: SageMaker rolled" in str(failed.value)
-        assert "SageMaker reports: alarm rang" in str(failed.value)
-        assert "aws sagemaker describe-endpoint --endpoint-name doubles" in failed.value.remedy
+        with pytest.raises(CheckError) as failure:
+            SampledEndpoint(config="old", failure="alarm rang").check_event()
+        assert "runs the configuration old instead of new: SageMaker rolled" in str(failure.value)
+        assert "SageMaker reports: alarm rang" in str(failure.value)
+        assert "aws sagemaker describe-endpoint --endpoint-name doubles" in failure.value.remedy
 
     def test_no_endpoint_at_all_fails(self) -> None:
         with pytest.raises(
             CheckError, match="Endpoint doubles does not exist. It was deleted outside its stack"
         ):
-            SampledEndpoint(status="").checked()
+            SampledEndpoint(status="").check_event()
 
 
 class TestWhatIsNotChecked:
     @pytest.mark.parametrize("status", ["", "Failed"])
     def test_a_deletion_succeeds_whatever_the_endpoint_is(self, status: str) -> None:
         endpoint = SampledEndpoint(status=status)
-        begun = endpoint.begun(endpoint.event(kind="Delete"))
-        assert begun["PhysicalResourceId"] == "mine"
-        assert begun["Data"]["Summary"] == "Nothing to do: the check is deleted."
-        assert endpoint.looked(begun) == {"IsComplete": True}
+        initial_values = endpoint.begin_event(endpoint.event(kind="Delete"))
+        assert initial_values["PhysicalResourceId"] == "mine"
+        assert initial_values["Data"]["Summary"] == "Nothing to do: the check is deleted."
+        assert endpoint.look_event(initial_values) == {"IsComplete": True}
 
     def test_an_update_of_a_stack_that_rolls_back_succeeds_and_says_so(self) -> None:
         endpoint = SampledEndpoint(status="Failed", stack="UPDATE_ROLLBACK_IN_PROGRESS")
-        begun = endpoint.begun(endpoint.event(sample(DOUBLE)))
-        assert begun["Data"]["Summary"] == "Nothing is checked, because the stack rolls back."
-        assert endpoint.looked(begun) == {"IsComplete": True}
+        initial_values = endpoint.begin_event(endpoint.event(sample(DOUBLE)))
+        assert initial_values["Data"]["Summary"] == "Nothing is checked, because the stack rolls back."
+        assert endpoint.look_event(initial_values) == {"IsComplete": True}
         assert endpoint.calls == []
 
     def test_a_creation_is_checked_and_its_name_stays_for_good(self) -> None:
         endpoint = SampledEndpoint()
-        begun = endpoint.begun(endpoint.event(kind="Create"))
-        assert begun["PhysicalResourceId"] == "stack/fleet/1/Check"
-        again = endpoint.begun(endpoint.event(kind="Update"))
-        assert again["PhysicalResourceId"] == "mine"
-        assert 1790 < again["Deadline"] - time.time() <= 1800
+        initial_values = endpoint.begin_event(endpoint.event(kind="Create"))
+        assert initial_values["PhysicalResourceId"] == "stack/fleet/1/Check"
+        second_values = endpoint.begin_event(endpoint.event(kind="Update"))
+        assert second_values["PhysicalResourceId"] == "mine"
+        assert 1790 < second_values["Deadline"] - time.time() <= 1800
 
 
 class TestWhatPasses:
@@ -114,33 +114,36 @@ class TestWhatPasses:
         ids=str,
     )
     def test_a_refusal_of_the_moment_is_tried_again(self, error: Exception) -> None:
-        endpoint = SampledEndpoint(invoke=raising(error))
-        begun = endpoint.begun(endpoint.event(sample(DOUBLE)))
-        assert endpoint.looked(begun) == NOT_YET
-        assert endpoint.looked(begun)["IsComplete"] is True
+        endpoint = SampledEndpoint(invoke=raise_errors(error))
+        initial_values = endpoint.begin_event(endpoint.event(sample(DOUBLE)))
+        assert endpoint.look_event(initial_values) == NOT_YET
+        assert endpoint.look_event(initial_values)["IsComplete"] is True
 
     def test_at_the_deadline_the_last_refusal_is_told(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(503, "still loading")))
-        event = late(endpoint.begun(endpoint.event(sample(DOUBLE))))
-        with pytest.raises(CheckError) as failed:
-            endpoint.looked(event)
-        assert str(failed.value).startswith(
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(503, "still loading")))
+        event = late(endpoint.begin_event(endpoint.event(sample(DOUBLE))))
+        with pytest.raises(CheckError) as failure:
+            endpoint.look_event(event)
+        assert str(failure.value).startswith(
             "Endpoint doubles could not be checked within 30 minutes. Last problem: Endpoint doubles, sample pair:"
             " the model answers with status 503: still loading. See the log group"
         )
 
     def test_after_the_deadline_what_is_ready_by_then_still_passes(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising())
-        assert endpoint.looked(late(endpoint.begun(endpoint.event(sample(DOUBLE)))))["IsComplete"] is True
+        endpoint = SampledEndpoint(invoke=raise_errors())
+        assert (
+            endpoint.look_event(late(endpoint.begin_event(endpoint.event(sample(DOUBLE)))))["IsComplete"]
+            is True
+        )
 
     def test_no_call_is_begun_that_the_function_might_not_outlive(self) -> None:
-        endpoint = SampledEndpoint(seconds_left=99, invoke=raising())
-        assert endpoint.checked(sample(DOUBLE)) == NOT_YET
+        endpoint = SampledEndpoint(remaining_seconds=99, invoke=raise_errors())
+        assert endpoint.check_event(sample(DOUBLE)) == NOT_YET
         assert endpoint.calls == []
 
     def test_its_clients_wait_longer_than_sagemaker_and_repeat_nothing_by_themselves(self) -> None:
         endpoint = SampledEndpoint()
-        endpoint.checked()
+        endpoint.check_event()
         for service in ("sagemaker", "sagemaker-runtime"):
             config: Any = endpoint.configs[service]
             assert (config.read_timeout, config.retries["total_max_attempts"]) == (70, 1)
@@ -149,15 +152,15 @@ class TestWhatPasses:
 
 class TestSamples:
     def test_the_right_answer_passes(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising())
-        assert "samples passed: 1" in endpoint.checked(sample(DOUBLE))["Data"]["Summary"]
+        endpoint = SampledEndpoint(invoke=raise_errors())
+        assert "samples passed: 1" in endpoint.check_event(sample(DOUBLE))["Data"]["Summary"]
         assert "TargetModel" not in endpoint.calls[0]
 
     def test_a_wrong_number_fails_at_once_with_place_numbers_tolerance_and_remedy(self) -> None:
         endpoint = SampledEndpoint(invoke=lambda _: {"y": np.array([[2, 6]], np.float32)})
-        with pytest.raises(CheckError) as failed:
-            endpoint.checked(sample(DOUBLE))
-        assert str(failed.value) == (
+        with pytest.raises(CheckError) as failure:
+            endpoint.check_event(sample(DOUBLE))
+        assert str(failure.value) == (
             "Endpoint doubles, sample pair: output y[0, 1] is 6, expected 4 (tolerance 0.001); 1 of 2 values"
             " differ. If the new model is right, change the sample in the spec, else fix the model; then deploy"
             " again."
@@ -165,35 +168,35 @@ class TestSamples:
 
     @pytest.mark.parametrize("status", [400, 404, 500])
     def test_a_refusal_of_the_model_fails_at_once_in_its_own_words(self, status: int) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(status, "no input 'x'")))
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(status, "no input 'x'")))
         words = f"sample pair: the answer has status {status}, expected 200: no input 'x'."
         with pytest.raises(CheckError, match=words):
-            endpoint.checked(sample(DOUBLE))
+            endpoint.check_event(sample(DOUBLE))
 
     def test_why_a_model_does_not_load_is_told_to_the_end_and_the_log_is_named_not_the_sample(self) -> None:
         folder = f"/opt/ml/models/{'0a' * 32}/model"
-        said = (
+        text = (
             f"load failed for model '{folder}': {'x' * 500}; '{folder}::dali': model.dali: it is no pipeline;"
         )
-        with pytest.raises(CheckError) as failed:
-            SampledEndpoint(invoke=raising(model_error(400, said))).checked(sample(DOUBLE))
-        told = str(failed.value)
-        assert "load failed for model ''" in told and folder not in told
-        assert "… x" in told and "'dali': model.dali: it is no pipeline;. See the log group" in told
-        assert "change the sample" not in told
+        with pytest.raises(CheckError) as failure:
+            SampledEndpoint(invoke=raise_errors(model_error(400, text))).check_event(sample(DOUBLE))
+        told_text = str(failure.value)
+        assert "load failed for model ''" in told_text and folder not in told_text
+        assert "… x" in told_text and "'dali': model.dali: it is no pipeline;. See the log group" in told_text
+        assert "change the sample" not in told_text
 
     def test_a_model_that_has_to_refuse_passes_when_it_does_and_fails_when_it_answers(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(400)))
-        assert endpoint.checked(sample(status=400))["IsComplete"] is True
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(400)))
+        assert endpoint.check_event(sample(status=400))["IsComplete"] is True
         with pytest.raises(CheckError, match="the answer has status 200, expected 400"):
-            endpoint.checked(sample(status=400))
+            endpoint.check_event(sample(status=400))
 
     def test_a_refusal_of_sagemaker_itself_fails_at_once(self) -> None:
         error = refusal("InvokeEndpoint", "ValidationError", "Endpoint doubles not found")
         with pytest.raises(
             CheckError, match="SageMaker refuses the call with ValidationError: Endpoint doub"
         ):
-            SampledEndpoint(invoke=raising(error)).checked(sample())
+            SampledEndpoint(invoke=raise_errors(error)).check_event(sample())
 
     @pytest.mark.parametrize(
         ("body", "kind", "words"),
@@ -215,21 +218,21 @@ class TestSamples:
     )
     def test_what_is_no_answer_of_tritons_fails(self, body: bytes, kind: str, words: str) -> None:
         with pytest.raises(CheckError, match=words):
-            SampledEndpoint(invoke=lambda _: (body, kind)).checked(sample())
+            SampledEndpoint(invoke=lambda _: (body, kind)).check_event(sample())
 
     def test_a_message_fits_cloudformations_answer_and_keeps_its_remedy(self) -> None:
         error = refusal("InvokeEndpoint", "ValidationError", "x" * 5000)
-        with pytest.raises(CheckError) as failed:
-            SampledEndpoint(invoke=raising(error)).checked(sample())
-        assert len(str(failed.value)) <= 1500
-        assert str(failed.value).endswith("what `samples` and `warm` of the spec name.")
+        with pytest.raises(CheckError) as failure:
+            SampledEndpoint(invoke=raise_errors(error)).check_event(sample())
+        assert len(str(failure.value)) <= 1500
+        assert str(failure.value).endswith("what `samples` and `warm` of the spec name.")
 
     def test_what_nobody_foresaw_is_told_without_a_trace(self) -> None:
-        denied = refusal("InvokeEndpoint", "ValidationError", "not you")
+        error = refusal("InvokeEndpoint", "ValidationError", "not you")
         with pytest.raises(CheckError, match="SageMaker refuses the call with ValidationError: not you"):
-            SampledEndpoint(invoke=raising(denied)).checked(sample())
+            SampledEndpoint(invoke=raise_errors(error)).check_event(sample())
         with pytest.raises(CheckError, match="Endpoint doubles could not be checked: JSONDecodeError"):
-            SampledEndpoint().checked(Samples="[")
+            SampledEndpoint().check_event(Samples="[")
 
 
 class TestWarming:
@@ -237,29 +240,29 @@ class TestWarming:
         endpoint = SampledEndpoint(
             invoke=lambda target: unknown_output(target) if target == "a.tar.gz" else {}
         )
-        assert "targets loaded: 1" in endpoint.checked(sample(), Warm=["a.tar.gz"])["Data"]["Summary"]
+        assert "targets loaded: 1" in endpoint.check_event(sample(), Warm=["a.tar.gz"])["Data"]["Summary"]
         first, second = endpoint.calls
         assert (first["TargetModel"], first["Body"][:13]) == ("a.tar.gz", b'{"inputs": []')
         assert "TargetModel" not in second
 
     def test_a_target_that_loads_slowly_is_waited_for(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(refusal("InvokeEndpoint", "ModelNotReadyException")))
-        assert endpoint.checked(Warm=["a.tar.gz"]) == NOT_YET
+        endpoint = SampledEndpoint(invoke=raise_errors(refusal("InvokeEndpoint", "ModelNotReadyException")))
+        assert endpoint.check_event(Warm=["a.tar.gz"]) == NOT_YET
 
     def test_a_target_that_cannot_be_loaded_fails_although_its_status_is_that_of_a_refusal(self) -> None:
-        endpoint = SampledEndpoint(invoke=raising(model_error(400, "failed to load 'a.tar.gz'")))
+        endpoint = SampledEndpoint(invoke=raise_errors(model_error(400, "failed to load 'a.tar.gz'")))
         with pytest.raises(
             CheckError, match="Target a.tar.gz of endpoint doubles cannot be loaded: it answers"
         ):
-            endpoint.checked(Warm=["a.tar.gz"])
+            endpoint.check_event(Warm=["a.tar.gz"])
 
     def test_a_sample_of_a_target_is_sent_to_it(self) -> None:
         endpoint = SampledEndpoint(invoke=lambda _: {"y": np.zeros(1)})
-        endpoint.checked(sample(target="b.tar.gz"))
+        endpoint.check_event(sample(target="b.tar.gz"))
         assert endpoint.calls[0]["TargetModel"] == "b.tar.gz"
 
     def test_a_sample_of_a_route_names_it_and_its_version_as_the_router_reads_them(self) -> None:
         endpoint = SampledEndpoint(invoke=lambda _: {"y": np.zeros(1)})
-        endpoint.checked(sample(model="resnet", version=2))
+        endpoint.check_event(sample(model="resnet", version=2))
         assert endpoint.calls[0]["CustomAttributes"] == "model=resnet;version=2"
         assert "TargetModel" not in endpoint.calls[0]

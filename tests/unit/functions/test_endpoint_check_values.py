@@ -25,19 +25,21 @@ NUMBERS = [
 ]
 
 
-def sent(**tensor: Any) -> dict[str, Any]:
+def check_event(**tensor: Any) -> dict[str, Any]:
     """A sample's request, as another codec reads it: requests are like answers but for a word."""
     text = json.dumps([{"name": "one", "inputs": {"x": tensor}}])
     body, kind = Sample.all_of(text)[0].request()
     size = int(kind.rpartition("=")[2])
     header = json.loads(body[:size])
     assert header.pop("parameters") == {"binary_data_output": True}
-    renamed = json.dumps({"outputs": header["inputs"]}).encode()
-    return dict(codec.decode(renamed + body[size:], f"{kind.rpartition('=')[0]}={len(renamed)}"))
+    renamed_content = json.dumps({"outputs": header["inputs"]}).encode()
+    return dict(
+        codec.decode(renamed_content + body[size:], f"{kind.rpartition('=')[0]}={len(renamed_content)}")
+    )
 
 
-def wrong(wanted: dict[str, Any], got: Any, datatype: str | None = None) -> str | None:
-    sample = Sample.all_of(json.dumps([{"name": "one", "inputs": {}, "outputs": {"y": wanted}}]))[0]
+def wrong(expected_values: dict[str, Any], got: Any, datatype: str | None = None) -> str | None:
+    sample = Sample.all_of(json.dumps([{"name": "one", "inputs": {}, "outputs": {"y": expected_values}}]))[0]
     body, kind = answer({"y": np.asarray(got)}, {"y": datatype} if datatype else None)
     return difference(sample, outputs_of(body, kind))
 
@@ -47,7 +49,7 @@ def test_numbers_are_sent_and_read_as_numpy_has_them(datatype: str, dtype: str, 
     array = np.array(values, dtype)
     assert pack(datatype, values) == array.tobytes()
     assert list(unpack(datatype, array.tobytes())) == array.tolist()
-    got = sent(datatype=datatype, shape=[1, 2], data=[values])["x"]
+    got = check_event(datatype=datatype, shape=[1, 2], data=[values])["x"]
     assert (got.dtype, got.tolist()) == (array.dtype, [array.tolist()])
 
 
@@ -59,18 +61,20 @@ def test_bf16_is_the_nearest_and_not_what_is_left_when_half_is_cut_off() -> None
 
 
 def test_texts_are_sent_as_utf8_and_nan_by_its_name() -> None:
-    assert sent(datatype="BYTES", shape=[2], data=["grün", ""])["x"].tolist() == ["grün".encode(), b""]
-    assert str(sent(datatype="FP32", shape=[2], data=["NaN", "-Infinity"])["x"].tolist()) == "[nan, -inf]"
+    assert check_event(datatype="BYTES", shape=[2], data=["grün", ""])["x"].tolist() == ["grün".encode(), b""]
+    assert (
+        str(check_event(datatype="FP32", shape=[2], data=["NaN", "-Infinity"])["x"].tolist()) == "[nan, -inf]"
+    )
 
 
 def test_one_value_fills_a_whole_shape() -> None:
-    assert sent(datatype="INT64", shape=[2, 3], data=7)["x"].tolist() == [[7] * 3] * 2
-    assert sent(datatype="BYTES", shape=[2], data="a")["x"].tolist() == [b"a", b"a"]
-    assert sent(datatype="FP32", shape=[0, 3], data=7)["x"].shape == (0, 3)
+    assert check_event(datatype="INT64", shape=[2, 3], data=7)["x"].tolist() == [[7] * 3] * 2
+    assert check_event(datatype="BYTES", shape=[2], data="a")["x"].tolist() == [b"a", b"a"]
+    assert check_event(datatype="FP32", shape=[0, 3], data=7)["x"].shape == (0, 3)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "got"),
+    ("expected_values", "got"),
     [
         ({}, [1.5]),
         ({"shape": [-1, 2]}, [[1.5, 2.5]]),
@@ -87,27 +91,27 @@ def test_one_value_fills_a_whole_shape() -> None:
         ({"datatype": "FP64", "shape": [-1], "data": [], "tolerance": 0}, np.zeros(0)),
     ],
 )
-def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
-    assert wrong(wanted, got) is None
+def test_what_is_near_enough_passes(expected_values: dict[str, Any], got: Any) -> None:
+    assert wrong(expected_values, got) is None
 
 
-@pytest.mark.parametrize("wanted", [7, 8])
-def test_a_large_answer_is_compared_without_a_list_of_its_values(wanted: int) -> None:
+@pytest.mark.parametrize("expected_number", [7, 8])
+def test_a_large_answer_is_compared_without_a_list_of_its_values(expected_number: int) -> None:
     got = np.full(250_000, 7)
     body, kind = answer({"y": got})
-    sample = {"name": "one", "inputs": {}, "outputs": {"y": {"data": wanted}}}
-    (parsed,) = Sample.all_of(json.dumps([sample]))
+    sample = {"name": "one", "inputs": {}, "outputs": {"y": {"data": expected_number}}}
+    (parsed_sample,) = Sample.all_of(json.dumps([sample]))
     tracemalloc.start()
     try:
-        assert (difference(parsed, outputs_of(body, kind)) is None) is (wanted == 7)
-        _, most = tracemalloc.get_traced_memory()
+        assert (difference(parsed_sample, outputs_of(body, kind)) is None) is (expected_number == 7)
+        _, maximum = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert most < 2 * got.nbytes
+    assert maximum < 2 * got.nbytes
 
 
 @pytest.mark.parametrize(
-    ("wanted", "got", "words"),
+    ("expected_values", "got", "words"),
     [
         ({"datatype": "FP32"}, [1.5], "output y has datatype FP64, expected FP32"),
         ({"shape": [2, -1]}, [[1.5]], "output y has shape [1, 1], expected [2, -1]"),
@@ -173,8 +177,8 @@ def test_a_large_answer_is_compared_without_a_list_of_its_values(wanted: int) ->
         ),
     ],
 )
-def test_what_is_off_is_told_with_its_place(wanted: dict[str, Any], got: Any, words: str) -> None:
-    assert words in str(wrong(wanted, got))
+def test_what_is_off_is_told_with_its_place(expected_values: dict[str, Any], got: Any, words: str) -> None:
+    assert words in str(wrong(expected_values, got))
 
 
 def test_an_output_that_is_not_there_is_told_with_those_that_are() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.embedded_cloudwatch import NOW
+from tests.support.embedded_cloudwatch import CURRENT_TIME
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.fleet_folder import ROOT
 from tests.support.jumped_clock import JUMPS, jump
@@ -24,11 +24,11 @@ YEAR = timedelta(days=365)
 
 @pytest.mark.parametrize("by", JUMPS)
 def test_a_gauge_is_published_once_a_minute_whichever_minute_the_clock_comes_to(by: timedelta) -> None:
-    times, sent = [NOW.timestamp()], list[Any]()
+    times, payload = [CURRENT_TIME.timestamp()], list[Any]()
 
     class CloudWatch:
         def put_metric_data(self, **request: Any) -> None:
-            sent.append(request["MetricData"][0]["Timestamp"])
+            payload.append(request["MetricData"][0]["Timestamp"])
 
     client: Any = CloudWatch()
     publisher = Publisher(
@@ -39,17 +39,17 @@ def test_a_gauge_is_published_once_a_minute_whichever_minute_the_clock_comes_to(
         clock=lambda: times[-1],
     )
     for seconds in (0.0, 1.0, by.total_seconds(), by.total_seconds() + 1):
-        times.append(NOW.timestamp() + seconds)
+        times.append(CURRENT_TIME.timestamp() + seconds)
         publisher.publish_now()
-    assert sent == [NOW, NOW + by]
+    assert payload == [CURRENT_TIME, CURRENT_TIME + by]
 
 
 def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> None:
     from botocore.exceptions import ClientError
 
-    said = {"Code": "RequestTimeTooSkewed", "Message": "The difference is too large."}
+    text = {"Code": "RequestTimeTooSkewed", "Message": "The difference is too large."}
     with pytest.raises(CannotRunError) as caught, aws_errors_as_findings():
-        raise ClientError({"Error": said}, "ListObjectsV2")  # type: ignore[typeddict-item]
+        raise ClientError({"Error": text}, "ListObjectsV2")  # type: ignore[typeddict-item]
     assert caught.value.remedy == SET_CLOCK
 
 

@@ -52,8 +52,10 @@ def test_constructs_is_the_package_from_pypi() -> None:
 
 
 def test_no_python_file_has_more_than_400_lines(root: Path) -> None:
-    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=root, capture_output=True, text=True, check=True)
-    files = [root / name for name in listed.stdout.splitlines() if (root / name).exists()]
+    process = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=root, capture_output=True, text=True, check=True
+    )
+    files = [root / name for name in process.stdout.splitlines() if (root / name).exists()]
     assert files
     lengths = {file.relative_to(root).as_posix(): len(file.read_text().splitlines()) for file in files}
     too_long = {name: length for name, length in lengths.items() if length > MAX_LINES}
@@ -81,8 +83,8 @@ def test_every_yaml_file_names_its_schema(root: Path) -> None:
 def test_imports_run_one_way(root: Path) -> None:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
     variables = {**os.environ, "PYTHONPATH": "client:constructs:emulator"}
-    linted = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
-    assert linted.returncode == 0, linted.stdout
+    process = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout
 
 
 @pytest.mark.parametrize(
@@ -101,10 +103,10 @@ def test_imports_run_one_way(root: Path) -> None:
     ],
 )
 def test_every_requirement_is_pinned_with_hashes(root: Path, file: str) -> None:
-    pinned = (root / file).read_text().split("\n")
-    names = [index for index, line in enumerate(pinned) if line and line[0].isalnum()]
+    words = (root / file).read_text().split("\n")
+    names = [index for index, line in enumerate(words) if line and line[0].isalnum()]
     assert names
-    assert all("==" in pinned[index] and "--hash=sha256:" in pinned[index + 1] for index in names)
+    assert all("==" in words[index] and "--hash=sha256:" in words[index + 1] for index in names)
 
 
 def test_make_installs_by_hash_and_runs_no_script_of_a_package(root: Path) -> None:
@@ -113,8 +115,8 @@ def test_make_installs_by_hash_and_runs_no_script_of_a_package(root: Path) -> No
     installs = re.findall(r"\$\(call INSTALL,[\w.-]+,(.*)\)|-m pip .*? install\s+(--req.*)", makefile)
     options = [first or second for first, second in installs]
     assert len(options) == 9
-    unhashed = [each for each in options if not each.startswith("--require-hashes ")]
-    assert unhashed == ["--no-deps --no-build-isolation $(DISTRIBUTIONS:%=--editable %)"]
+    unhashed_options = [option for option in options if not option.startswith("--require-hashes ")]
+    assert unhashed_options == ["--no-deps --no-build-isolation $(DISTRIBUTIONS:%=--editable %)"]
     assert re.findall(r"npm (?:ci|install).*", makefile) == ["npm ci --ignore-scripts --silent"]
 
 
@@ -123,22 +125,24 @@ def test_nothing_names_this_product_as_if_an_index_had_it(root: Path) -> None:
 
     The parts pin each other by name: what installs them names a file, a folder or a commit of each.
     """
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
-    names = [name for name in listed.decode().split("\0") if name and (root / name).is_file()]
-    said = (
+    output = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
+    names = [name for name in output.decode().split("\0") if name and (root / name).is_file()]
+    said_texts = (
         "CHANGELOG.md",
         "docs/decisions/",
         "tests/",
         "constructs/pyproject.toml",
         "emulator/pyproject.toml",
     )
-    asked = re.compile(
+    requested_pattern = re.compile(
         r"(pip|pipx|uv tool|uv) (install|download)[^`\n]*\btriton[-_]fleet(?!-\d|_fleet|[\w.-]*\.whl)(?!\S* @)"
         r"|triton-fleet(\[\w+\])?[=<>~]=|pypi\.org/project/triton-fleet",
     )
-    texts = {name: (root / name).read_bytes() for name in names if not name.startswith(said)}
+    texts = {name: (root / name).read_bytes() for name in names if not name.startswith(said_texts)}
     assert len(texts) > 500
-    assert [name for name, text in texts.items() if asked.search(text.decode("utf-8", "replace"))] == []
+    assert [
+        name for name, text in texts.items() if requested_pattern.search(text.decode("utf-8", "replace"))
+    ] == []
 
 
 def test_no_lock_file_names_where_packages_come_from(root: Path) -> None:
@@ -151,9 +155,9 @@ def test_every_npm_package_is_pinned_with_its_hash(root: Path) -> None:
     manifest = json.loads((root / "package.json").read_text())
     assert all(version[0].isdigit() for version in manifest["devDependencies"].values())
     packages = json.loads((root / "package-lock.json").read_text())["packages"]
-    unpinned = [
+    names = [
         name
         for name, package in packages.items()
         if name and not package.get("inBundle") and not package.get("integrity", "").startswith("sha512-")
     ]
-    assert unpinned == []
+    assert names == []

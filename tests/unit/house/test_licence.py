@@ -42,9 +42,9 @@ def test_a_package_in_notice_is_pinned(package: str) -> None:
 def test_a_package_in_notice_has_the_licence_that_notice_gives(package: str) -> None:
     entry = re.search(rf"^{package}\n((?: {{4}}.+\n)+)", NOTICE, re.MULTILINE)
     assert entry is not None
-    stated = {"Apache-2.0", "MIT"} & set(re.findall(r"[\w.-]+\w", entry[1]))
+    texts = {"Apache-2.0", "MIT"} & set(re.findall(r"[\w.-]+\w", entry[1]))
     licence = licence_of(package)
-    assert any(name.removesuffix("-2.0") in licence for name in stated)
+    assert any(name.removesuffix("-2.0") in licence for name in texts)
 
 
 def test_the_distribution_states_its_licence_and_contains_both_files() -> None:

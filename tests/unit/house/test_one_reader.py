@@ -18,7 +18,7 @@ LIBRARIES = {
     "tarfile": "tar",
     **dict.fromkeys(("gzip", "zlib", "isal", "isal.isal_zlib", "isal.igzip", "isal.igzip_threaded"), "gzip"),
 }
-READS_ALL = {"unpack_archive": "tar", "frombuf": "tar", "fromtarfile": "tar"}
+UNBOUNDED_READERS = {"unpack_archive": "tar", "frombuf": "tar", "fromtarfile": "tar"}
 """Names of functions that read a format, whatever they are called on."""
 WRITES = {
     *("BLOCKSIZE", "RECORDSIZE", "PAX_FORMAT", "DIRTYPE", "REGTYPE", "SYMTYPE", "TarInfo"),
@@ -46,7 +46,9 @@ CONFIG = "config.pbtxt"
 OPENS = {"open", "read_bytes", "read_text"}
 
 
+@pytest.fixture(scope="module")
 def modules(root: Path) -> dict[str, ast.Module]:
+    """The product's modules by file, parsed once for all rules."""
     files = (file for package in PACKAGES for file in sorted((root / package).rglob("*.py")))
     return {file.relative_to(root).as_posix(): ast.parse(file.read_text()) for file in files}
 
@@ -54,21 +56,21 @@ def modules(root: Path) -> dict[str, ast.Module]:
 def formats_read(module: ast.Module) -> set[str]:
     """Of "tar" and "gzip" those that a module reads, or might: each use of a library that is none of `WRITES`."""
     libraries = dict(_libraries(module))
-    written = {
+    written_ids = {
         id(call.func) for call in ast.walk(module) if isinstance(call, ast.Call) and _is_to_write(call)
     }
-    found = set[str]()
+    result = set[str]()
     for node in ast.walk(module):
         match node:
-            case ast.Attribute(attr=name) if name in READS_ALL:
-                found.add(READS_ALL[name])
+            case ast.Attribute(attr=name) if name in UNBOUNDED_READERS:
+                result.add(UNBOUNDED_READERS[name])
             case ast.Attribute(value=ast.Name(id=library), attr=name) if library in libraries:
-                if name not in WRITES and id(node) not in written:
-                    found.add(libraries[library])
+                if name not in WRITES and id(node) not in written_ids:
+                    result.add(libraries[library])
             case ast.ImportFrom(module=str(library)) if library in LIBRARIES:
-                if any(f"{library}.{each.name}" not in LIBRARIES for each in node.names):
-                    found.add(LIBRARIES[library])
-    return found
+                if any(f"{library}.{name.name}" not in LIBRARIES for name in node.names):
+                    result.add(LIBRARIES[library])
+    return result
 
 
 def _libraries(module: ast.Module) -> Iterator[tuple[str, str]]:
@@ -76,16 +78,17 @@ def _libraries(module: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(module):
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for each in node.names:
-                if kind := LIBRARIES.get(package + each.name):
-                    yield each.asname or each.name, kind
+            for name in node.names:
+                if kind := LIBRARIES.get(package + name.name):
+                    yield name.asname or name.name, kind
 
 
 def _is_to_write(call: ast.Call) -> bool:
     """Whether an argument is a mode that writes, such as "wb" and "w|"."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given_arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     return any(
-        isinstance(each, ast.Constant) and each.value in ("w", "wb", "w|", "x", "xb") for each in given
+        isinstance(given_argument, ast.Constant) and given_argument.value in ("w", "wb", "w|", "x", "xb")
+        for given_argument in given_arguments
     )
 
 
@@ -113,34 +116,38 @@ def test_what_reads_a_tar_or_gzip_stream_is_seen(code: str, formats: set[str]) -
     assert formats_read(ast.parse(code)) == formats
 
 
+@pytest.fixture(scope="module")
+def formats_by_file(modules: dict[str, ast.Module]) -> dict[str, set[str]]:
+    return {file: formats_read(module) for file, module in modules.items()}
+
+
 @pytest.mark.parametrize("kind", READERS)
-def test_one_module_reads_each_format(root: Path, kind: str) -> None:
-    reading = {file for file, module in modules(root).items() if kind in formats_read(module)}
+def test_one_module_reads_each_format(formats_by_file: dict[str, set[str]], kind: str) -> None:
+    reading = {file for file, formats in formats_by_file.items() if kind in formats}
     assert reading == {READERS[kind]}, f"use {READERS[kind]}: it has limits, and hostile archives test it"
 
 
-def test_config_pbtxt_is_opened_where_a_repository_is_read(root: Path) -> None:
-    trees = modules(root)
-    constants = {(_dotted(file), name) for file, module in trees.items() for name in _constants(module)}
+def test_config_pbtxt_is_opened_where_a_repository_is_read(modules: dict[str, ast.Module]) -> None:
+    constants = {(module_name(file), name) for file, module in modules.items() for name in _constants(module)}
     opening = {
         file
-        for file, module in trees.items()
+        for file, module in modules.items()
         if _names_config(module, constants)
-        and any(isinstance(node, ast.Call) and _called(node) in OPENS for node in ast.walk(module))
+        and any(isinstance(node, ast.Call) and name_of_call(node) in OPENS for node in ast.walk(module))
     }
     assert opening == set(CONFIG_READERS), "take the text from the repository's contents"
 
 
-def test_templates_are_compared_in_one_package(root: Path) -> None:
+def test_templates_are_compared_in_one_package(modules: dict[str, ast.Module]) -> None:
     reading = {
         file
-        for file, module in modules(root).items()
+        for file, module in modules.items()
         if any(isinstance(node, ast.Constant) and node.value == "Resources" for node in ast.walk(module))
     }
     assert reading == set(TEMPLATE_READERS), "compare templates by triton_fleet.changes.templates"
 
 
-def _dotted(file: str) -> str:
+def module_name(file: str) -> str:
     return file.removesuffix(".py").replace("/", ".")
 
 
@@ -161,10 +168,10 @@ def _names_config(module: ast.Module, constants: set[tuple[str, str]]) -> bool:
         match node:
             case ast.Constant(value=value) if value == CONFIG:
                 return True
-            case ast.ImportFrom() if {(node.module, each.name) for each in node.names} & constants:
+            case ast.ImportFrom() if {(node.module, name.name) for name in node.names} & constants:
                 return True
     return False
 
 
-def _called(call: ast.Call) -> str:
+def name_of_call(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)

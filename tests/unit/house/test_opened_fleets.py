@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 PACKAGES = ("triton_fleet", "constructs", "stacks", "lambda")
 OPENERS = {
     "triton_fleet/store/promote/promote.py",  # a copy with what a promotion would write
@@ -19,20 +21,28 @@ OPENERS = {
 DEPLOYERS = {"constructs/triton_endpoints/library/environment.py", "triton_fleet/project/project.py"}
 
 
-def callers(root: Path, *names: str) -> set[str]:
-    """The modules that call a function or make an instance of a class."""
+@pytest.fixture(scope="module")
+def calls(root: Path) -> list[tuple[str, str]]:
+    """The modules with the functions and classes that they call."""
     files = (file for package in PACKAGES for file in (root / package).rglob("*.py"))
-    return {
-        file.relative_to(root).as_posix()
+    return [
+        (file.relative_to(root).as_posix(), ast.unparse(node.func))
         for file in files
         for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in names
-    }
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+    ]
 
 
-def test_a_fleet_is_opened_where_something_begins(root: Path) -> None:
-    assert callers(root, "Fleet", "open_project") <= OPENERS
+def callers(calls: list[tuple[str, str]], *names: str) -> set[str]:
+    """The modules that call a function or make an instance of a class."""
+    return {file for file, name in calls if name in names}
 
 
-def test_the_deployment_of_an_environment_is_decided_with_the_environment(root: Path) -> None:
-    assert callers(root, "Deployment.of") <= DEPLOYERS
+def test_a_fleet_is_opened_where_something_begins(calls: list[tuple[str, str]]) -> None:
+    assert callers(calls, "Fleet", "open_project") <= OPENERS
+
+
+def test_the_deployment_of_an_environment_is_decided_with_the_environment(
+    calls: list[tuple[str, str]],
+) -> None:
+    assert callers(calls, "Deployment.of") <= DEPLOYERS

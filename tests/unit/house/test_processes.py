@@ -30,9 +30,9 @@ def nodes(file: Path) -> list[ast.AST]:
 def starts_processes(file: Path) -> bool:
     for node in nodes(file):
         match node:
-            case ast.Import() if MODULES & {each.name for each in node.names}:
+            case ast.Import() if MODULES & {name.name for name in node.names}:
                 return True
-            case ast.ImportFrom() if node.module in MODULES or NAMES & {each.name for each in node.names}:
+            case ast.ImportFrom() if node.module in MODULES or NAMES & {name.name for name in node.names}:
                 return True
             case ast.Call(func=ast.Name(id=name)) if name == OURS:
                 return True
@@ -45,19 +45,25 @@ def starts_processes(file: Path) -> bool:
 
 def test_each_module_that_starts_a_process_is_in_the_table(root: Path) -> None:
     files = (file for package in PACKAGES for file in (root / package).rglob("*.py"))
-    starting = {file.relative_to(root).as_posix() for file in files if starts_processes(file)}
-    listed = set(re.findall(r"`((?:triton_fleet|emulator)/[\w/]+\.py)`", section(root)))
-    assert starting - listed == set(), "add a row: what it may run of a folder, and what stops the rest"
-    assert listed - starting == set(), "it starts no process: remove its row"
+    starting_files = {file.relative_to(root).as_posix() for file in files if starts_processes(file)}
+    matches = set(re.findall(r"`((?:triton_fleet|emulator)/[\w/]+\.py)`", section(root)))
+    assert starting_files - matches == set(), (
+        "add a row: what it may run of a folder, and what stops the rest"
+    )
+    assert matches - starting_files == set(), "it starts no process: remove its row"
 
 
 def test_each_test_of_the_table_exists(root: Path) -> None:
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", section(root))
-    assert named
-    assert [(file, name) for file, name in named if f"def {name}(" not in (root / file).read_text()] == []
+    named_matches = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", section(root))
+    assert named_matches
+    assert [
+        (file, name) for file, name in named_matches if f"def {name}(" not in (root / file).read_text()
+    ] == []
 
 
 def test_no_command_is_a_shell_text(root: Path) -> None:
     files = [file for package in PACKAGES for file in (root / package).rglob("*.py")]
     calls = (node for file in files for node in nodes(file) if isinstance(node, ast.Call))
-    assert not [ast.unparse(call) for call in calls if any(each.arg == "shell" for each in call.keywords)]
+    assert not [
+        ast.unparse(call) for call in calls if any(keyword.arg == "shell" for keyword in call.keywords)
+    ]

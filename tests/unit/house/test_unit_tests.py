@@ -18,10 +18,10 @@ ABOVE = {
 
 
 def test_a_unit_test_that_listens_fails_and_says_where_it_belongs() -> None:
-    refused = pytest.raises(
+    refused_values = pytest.raises(
         pytest.fail.Exception, match=r"at \('127.0.0.1', \d+\): move it to tests/integration"
     )
-    with closing(socket.socket()) as server, refused:
+    with closing(socket.socket()) as server, refused_values:
         server.bind(("127.0.0.1", 0))
         server.listen()
 
@@ -31,11 +31,11 @@ def test_tests_import_what_they_share_from_support(root: Path, folder: str) -> N
     files = sorted((root / "tests" / folder).rglob("*.py"))
     assert files
     assert [
-        file.name for file in files if any(name.startswith(ABOVE[folder]) for name in imported(file))
+        file.name for file in files if any(name.startswith(ABOVE[folder]) for name in imported_modules(file))
     ] == []
 
 
-def imported(file: Path) -> list[str]:
+def imported_modules(file: Path) -> list[str]:
     """The modules that a file imports from."""
     nodes = [*ast.walk(ast.parse(file.read_text()))]
     return [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]

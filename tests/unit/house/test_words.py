@@ -15,17 +15,17 @@ from tests.support.fleet_folder import ROOT
 from tests.support.python_texts import texts
 
 WORDS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".ci/words.yaml").read_text())
-FOUND = re.compile(r'^[^:\s]+:(\d+)(?::\d+)? error .*?: write "(.*)"\] \[Context', re.MULTILINE)
+LINT_LINE = re.compile(r'^[^:\s]+:(\d+)(?::\d+)? error .*?: write "(.*)"\] \[Context', re.MULTILINE)
 LOOK_BEHIND = re.compile(r"\(\?<![^)]*\)")
 
 
-def compiled(pattern: str, *, case: bool = False) -> re.Pattern[str]:
+def compile_pattern(pattern: str, *, case: bool = False) -> re.Pattern[str]:
     """As .markdownlint-cli2.mjs compiles it; only Python wants look-behinds of one width."""
-    spaced = LOOK_BEHIND.sub(lambda found: found[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
-    return re.compile(rf"(?<![\w/.-])(?:{spaced})(?![\w/-])", 0 if case else re.IGNORECASE)
+    text = LOOK_BEHIND.sub(lambda result: result[0].replace(r"\s+", r"\s"), pattern.replace(" ", r"\s+"))
+    return re.compile(rf"(?<![\w/.-])(?:{text})(?![\w/-])", 0 if case else re.IGNORECASE)
 
 
-RULES = {compiled(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
+RULES = {compile_pattern(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
 PACKAGES = [
     "benchmarks",
     "constructs",
@@ -38,7 +38,7 @@ PACKAGES = [
     "stacks",
 ]
 """Folders whose Python files are searched."""
-QUOTED = {
+QUOTED_MESSAGES = {
     "Please check your file, then try to upload again.": "Lambda, CreateFunction with a file that is not an archive",
     "Please make sure the input tensor names are correct.": "trtexec, sampleEngines.cpp",
     "got {}, please rebuild.": "TensorRT, deserialization of an engine of another version",
@@ -54,28 +54,28 @@ ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|$", re.MULTILINE)
 
 def lint_python(source: str) -> list[tuple[int, str, str]]:
     """Line, phrase and proposal of each phrase in the texts of Python source."""
-    found = []
+    result = []
     for line, text in texts(source):
-        for phrase in QUOTED:
+        for phrase in QUOTED_MESSAGES:
             text = text.replace(phrase, "{}")
-        found += [
+        result += [
             (line + text[: match.start()].count("\n"), match[0], write)
             for rule, write in RULES.items()
             for match in rule.finditer(text)
         ]
-    return found
+    return result
 
 
 def lint(folder: Path, paragraphs: Sequence[str]) -> list[tuple[int, str]]:
-    """What the linter proposes, by the index of the paragraph."""
+    """The linter's proposals, by the index of the paragraph."""
     page = folder / "page.md"
     page.write_text("\n\n".join(paragraphs) + "\n")
     starts = [index for index, text in enumerate(paragraphs) for _ in range(text.count("\n") + 2)]
     command = ["node_modules/.bin/markdownlint-cli2", "--no-globs", str(page)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = [(starts[int(line) - 1], write) for line, write in FOUND.findall(done.stderr)]
-    assert done.returncode == bool(found), done.stderr
-    return found
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    rows = [(starts[int(line) - 1], write) for line, write in LINT_LINE.findall(process.stderr)]
+    assert process.returncode == bool(rows), process.stderr
+    return rows
 
 
 def test_every_entry_has_a_pattern_a_proposal_and_both_sentences() -> None:
@@ -86,17 +86,13 @@ def test_every_entry_has_a_pattern_a_proposal_and_both_sentences() -> None:
 
 
 def test_each_phrase_is_found_in_its_sentence_before(tmp_path: Path) -> None:
-    found = lint(tmp_path, [entry["before"] for entry in WORDS])
-    assert [
-        entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in found
-    ] == []
+    rows = lint(tmp_path, [entry["before"] for entry in WORDS])
+    assert [entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in rows] == []
 
 
 def test_a_phrase_is_found_across_the_ends_of_lines(tmp_path: Path) -> None:
-    found = lint(tmp_path, [entry["before"].replace(" ", "\n") for entry in WORDS])
-    assert [
-        entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in found
-    ] == []
+    rows = lint(tmp_path, [entry["before"].replace(" ", "\n") for entry in WORDS])
+    assert [entry["before"] for index, entry in enumerate(WORDS) if (index, entry["write"]) not in rows] == []
 
 
 def test_no_phrase_is_found_in_a_sentence_after(tmp_path: Path) -> None:
@@ -120,26 +116,26 @@ def test_the_style_guide_shows_what_the_linter_finds(tmp_path: Path) -> None:
     section = (ROOT / "docs/add/style.md").read_text().split("## Sentences")[1].split("## ")[0]
     rows = ROW.findall(section)
     assert len(rows) > 8
-    found = {index for index, _ in lint(tmp_path, [before for before, _ in rows])}
-    assert [before for index, (before, _) in enumerate(rows) if index not in found] == []
+    indexes = {index for index, _ in lint(tmp_path, [before for before, _ in rows])}
+    assert [before for index, (before, _) in enumerate(rows) if index not in indexes] == []
     assert lint(tmp_path, [after for _, after in rows]) == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_phrase_is_found_in_the_texts_of_python_files(package: str) -> None:
-    found = [
+    lines = [
         f"{file.relative_to(ROOT)}:{line}: {phrase!r}: write {write!r}"
         for file in sorted((ROOT / package).rglob("*.py"))
         for line, phrase, write in lint_python(file.read_text())
     ]
-    assert found == [], "docs/add/style.md; if another program words it so, add the phrase to QUOTED"
+    assert lines == [], "docs/add/style.md; if another program words it so, add the phrase to QUOTED"
 
 
 def test_every_quoted_phrase_is_in_a_file_and_would_be_found() -> None:
     sources = [file.read_text() for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
-    written = [text for source in sources for _, text in texts(source)]
-    assert [phrase for phrase in QUOTED if not any(phrase in text for text in written)] == []
-    assert [phrase for phrase in QUOTED if not any(rule.search(phrase) for rule in RULES)] == []
+    written_texts = [text for source in sources for _, text in texts(source)]
+    assert [phrase for phrase in QUOTED_MESSAGES if not any(phrase in text for text in written_texts)] == []
+    assert [phrase for phrase in QUOTED_MESSAGES if not any(rule.search(phrase) for rule in RULES)] == []
 
 
 @pytest.mark.parametrize(
@@ -166,7 +162,7 @@ def test_a_phrase_is_found_in_a_text_of_python(source: str) -> None:
         'x = "{said}: {told}"\n',
         'x = f"{said.told} and {lies!r}"\n',
         "x = 1  # it goes\ny = 2\n# on its own\n",
-        *(f"x = {phrase!r}\n" for phrase in QUOTED),
+        *(f"x = {phrase!r}\n" for phrase in QUOTED_MESSAGES),
     ],
 )
 def test_names_code_and_quoted_phrases_of_python_are_not_found(source: str) -> None:

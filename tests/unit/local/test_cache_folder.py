@@ -10,9 +10,9 @@ from triton_fleet.local.triton.cache_folder import cache_folder
 
 
 def test_a_folder_that_exists_is_not_filled_again(tmp_path: Path) -> None:
-    filled = list[Path]()
-    folders = {cache_folder(tmp_path, "one", filled.append) for _ in range(2)}
-    assert (folders, len(filled)) == ({tmp_path / "one"}, 1)
+    filled_files = list[Path]()
+    folders = {cache_folder(tmp_path, "one", filled_files.append) for _ in range(2)}
+    assert (folders, len(filled_files)) == ({tmp_path / "one"}, 1)
 
 
 def test_one_that_cannot_be_filled_leaves_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.operators import UnknownToStandInError
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from tests.support.real_dali import REAL, REASON, maker, written
+from tests.support.real_dali import REAL, REASON, maker, written_pipeline
 
 
 @pytest.mark.parametrize("title", REAL["cases"])
@@ -25,18 +25,18 @@ def test_it_computes_the_numbers_of_dali(title: str) -> None:
     np.testing.assert_allclose(numbers, case["numbers"], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("said", REAL["unknown"])
-def test_a_pipeline_that_it_would_compute_otherwise_is_refused_by_name(said: str) -> None:
-    with pytest.raises(UnknownToStandInError, match=f"^{said}$"):
-        Graph(read_pipeline(b64decode(REAL["unknown"][said])))
+@pytest.mark.parametrize("message", REAL["unknown"])
+def test_a_pipeline_that_it_would_compute_otherwise_is_refused_by_name(message: str) -> None:
+    with pytest.raises(UnknownToStandInError, match=f"^{message}$"):
+        Graph(read_pipeline(b64decode(REAL["unknown"][message])))
 
 
 def test_the_numbers_are_those_of_dali_itself() -> None:
     pytest.importorskip("nvidia.dali", reason=REASON)
-    assert json.loads(written()) == REAL
+    assert json.loads(written_pipeline()) == REAL
 
 
 def test_the_pipeline_of_the_example_is_what_its_script_makes() -> None:
     pytest.importorskip("nvidia.dali", reason=REASON)
-    made = maker()
-    assert made.MODEL.read_bytes() == made.pipeline() + made.DEVICE_0
+    made_maker = maker()
+    assert made_maker.MODEL.read_bytes() == made_maker.pipeline() + made_maker.DEVICE_0

@@ -1,4 +1,4 @@
-"""What the stand-in for DALI takes, and what it refuses: files, graphs, images, configurations."""
+"""Inputs of the stand-in for DALI, and those that it refuses: files, graphs, images, configurations."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from fleet_emulator.stand_ins.triton.dali.pipeline_file import (
     read_pipeline,
 )
 from tests.support.fleet_folder import ROOT
-from tests.support.real_dali import encoded, scene
+from tests.support.real_dali import encode_image, scene
 from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
 
-SHIPPED = (ROOT / "examples/gpu_ensembles/models/image/dali/1/model.dali").read_bytes()
+SHIPPED_PIPELINE = (ROOT / "examples/gpu_ensembles/models/image/dali/1/model.dali").read_bytes()
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = replace(SOURCE, name="decoders__Image", inputs=("IN",), outputs=("IMAGE",))
 PIPELINE = SerializedPipeline(operators=(SOURCE, DECODER), outputs=("IMAGE",))
@@ -38,8 +38,8 @@ FAST: dict[str, Value] = {"fast": True}
 
 
 def test_the_shipped_pipeline_is_known_and_turns_bytes_into_an_image_for_inception() -> None:
-    graph = Graph(read_pipeline(SHIPPED))
-    (pixels,) = graph.run({"DALI_INPUT_0": np.frombuffer(encoded(scene(30, 40), "JPEG"), np.uint8)})
+    graph = Graph(read_pipeline(SHIPPED_PIPELINE))
+    (pixels,) = graph.run({"DALI_INPUT_0": np.frombuffer(encode_image(scene(30, 40), "JPEG"), np.uint8)})
     assert (pixels.shape, pixels.dtype) == ((299, 299, 3), np.float32)
 
 
@@ -51,23 +51,23 @@ DEEP = b"\x2a" + bytes([len(DEEP) & 127 | 128, len(DEEP) >> 7]) + DEEP
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "has no operators or no outputs"),
         (b"import nvidia.dali as dali\n", "it is not a serialised pipeline"),
-        (SHIPPED[:-5], "it is not a serialised pipeline"),
+        (SHIPPED_PIPELINE[:-5], "it is not a serialised pipeline"),
         (DEEP, "it is not a serialised pipeline"),
-        (SHIPPED + bytes(MAX_SIZE), "it has more than the 1048576 bytes of a pipeline"),
+        (SHIPPED_PIPELINE + bytes(MAX_SIZE), "it has more than the 1048576 bytes of a pipeline"),
     ],
     ids=["empty", "python", "cut-off", "deep", "large"],
 )
-def test_a_file_that_holds_no_pipeline_is_refused(content: bytes, said: str) -> None:
-    with pytest.raises(NoPipelineError, match=said):
+def test_a_file_that_holds_no_pipeline_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(NoPipelineError, match=message):
         read_pipeline(content)
 
 
 @pytest.mark.parametrize(
-    ("pipeline", "said"),
+    ("pipeline", "message"),
     [
         (replace(PIPELINE, outputs=("OTHER",)), "value 'OTHER', which no operator makes"),
         (
@@ -83,9 +83,9 @@ def test_a_file_that_holds_no_pipeline_is_refused(content: bytes, said: str) -> 
     ids=["no-output", "order", "no-input", "argument"],
 )
 def test_a_graph_that_cannot_run_here_is_refused_when_it_is_loaded(
-    pipeline: SerializedPipeline, said: str
+    pipeline: SerializedPipeline, message: str
 ) -> None:
-    with pytest.raises(UnknownToStandInError, match=said):
+    with pytest.raises(UnknownToStandInError, match=message):
         Graph(pipeline)
 
 
@@ -100,28 +100,28 @@ def test_arguments_that_only_tell_where_and_how_fast_are_passed_over() -> None:
 
 def large() -> bytes:
     """A bitmap's header that speaks of more pixels than the stand-in takes."""
-    file = bytearray(encoded(scene(3, 4), "BMP"))
+    file = bytearray(encode_image(scene(3, 4), "BMP"))
     file[18:26] = np.array([MAX_PIXELS // 2048, 2049], "<i4").tobytes()
     return bytes(file)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"no image at all", "Unrecognized image format. Supported formats are: JPEG, PNG"),
         (b"", "Unrecognized image format"),
-        (encoded(scene(30, 40), "JPEG")[:-99], "the image cannot be decoded: image file is truncated"),
-        (encoded(scene(30, 40), "GIF"), "Unrecognized image format"),
+        (encode_image(scene(30, 40), "JPEG")[:-99], "the image cannot be decoded: image file is truncated"),
+        (encode_image(scene(30, 40), "GIF"), "Unrecognized image format"),
         (
-            encoded(Image.fromarray(np.zeros((2, 2), np.uint16)), "PNG"),
+            encode_image(Image.fromarray(np.zeros((2, 2), np.uint16)), "PNG"),
             "of mode I;16 and 16 bits a channel is beyond the stand-in",
         ),
         (large(), "32768 x 2049 pixels of mode RGB and 8 bits a channel is beyond"),
     ],
     ids=["text", "empty", "cut-off", "gif", "16-bit", "large"],
 )
-def test_what_is_no_image_or_beyond_the_stand_in_is_refused(content: bytes, said: str) -> None:
-    with pytest.raises(ImageError, match=said):
+def test_what_is_no_image_or_beyond_the_stand_in_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(ImageError, match=message):
         decode_image(np.frombuffer(content, np.uint8))
 
 
@@ -145,17 +145,17 @@ def test_more_than_there_is_cannot_be_cut_out() -> None:
         crop(np.zeros((4, 5, 3), np.uint8), 4, 6)
 
 
-def config(**changed: Any) -> dict[str, Any]:
+def config(**changed_values: Any) -> dict[str, Any]:
     tensor = {"name": "IN", "data_type": "TYPE_UINT8", "dims": ["-1"]}
     image = {"name": "OUT", "data_type": "TYPE_UINT8", "dims": ["-1", "-1", "3"]}
-    return {"max_batch_size": 8, "input": [tensor], "output": [image], **changed}
+    return {"max_batch_size": 8, "input": [tensor], "output": [image], **changed_values}
 
 
-DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "ndim": 1}), DECODER))
+DECLARED_PIPELINE = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "ndim": 1}), DECODER))
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed_values", "messages"),
     [
         ({"input": []}, ['Missing config for "IN" input.']),
         (
@@ -170,11 +170,11 @@ DECLARED = replace(PIPELINE, operators=(replace(SOURCE, arguments={"dtype": 0, "
     ids=["missing", "unknown", "type", "dimensions", "outputs", "fitting"],
 )
 def test_a_configuration_that_does_not_fit_the_pipeline_is_refused_in_the_backends_words(
-    changed: dict[str, Any], said: list[str]
+    changed_values: dict[str, Any], messages: list[str]
 ) -> None:
-    found = list(mismatches(config(**changed), Graph(DECLARED)))
-    assert len(found) == len(said)
-    assert all(each.startswith(begin) for each, begin in zip(found, said, strict=True))
+    lines = list(mismatches(config(**changed_values), Graph(DECLARED_PIPELINE)))
+    assert len(lines) == len(messages)
+    assert all(line.startswith(begin) for line, begin in zip(lines, messages, strict=True))
 
 
 def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared() -> None:
@@ -183,20 +183,20 @@ def test_of_inputs_that_the_pipeline_does_not_declare_names_alone_are_compared()
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "model 'dali', model.dali: No such file or directory; .* and no dali.py"),
         (b"import nvidia.dali", "model 'dali', model.dali: it is not a serialised pipeline.* and no dali.py"),
-        (SHIPPED, "model 'dali', Configuration file contains config for IN"),
+        (SHIPPED_PIPELINE, "model 'dali', Configuration file contains config for IN"),
     ],
     ids=["missing", "python", "other-names"],
 )
 def test_a_model_that_is_not_served_is_told_by_its_name(
-    tmp_path: Path, content: bytes | None, said: str
+    tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "model.dali").write_bytes(content)
-    with pytest.raises(NotServedError, match=said):
+    with pytest.raises(NotServedError, match=message):
         load(tmp_path, config(name="dali"))
 
 
@@ -206,5 +206,5 @@ def test_a_model_of_dali_is_staged_as_one_instance_and_named_as_served_by_a_stan
     (model / "config.pbtxt").write_text('backend: "dali"')
     (rewrite,) = stage(tmp_path / "repository", tmp_path / "staged")
     assert str(rewrite).endswith("no instance_group -> instance_group { count: 1 kind: KIND_CPU }")
-    said = "decode/config.pbtxt: a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"
-    assert list(stand_ins(tmp_path / "staged")) == [said]
+    text = "decode/config.pbtxt: a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU"
+    assert list(stand_ins(tmp_path / "staged")) == [text]

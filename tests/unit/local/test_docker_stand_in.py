@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -13,16 +12,9 @@ from triton_fleet.builds.images.facts import facts_of_config, facts_of_paths, me
 from triton_fleet.catalog.images import release, releases
 
 
-@pytest.fixture
-def docker(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> DockerCalls:
-    calls = DockerCalls(tmp_path, capsysbinary)
-    calls.context.mkdir()
-    return calls
-
-
 def test_an_image_has_the_files_and_the_settings_of_its_dockerfile(docker: DockerCalls) -> None:
     docker.write({"model.py": "x = 1\n", "lib/a.py": "a\n", "lib/deep/b.py": "b\n"})
-    shown = docker.build(
+    values = docker.build(
         f"""\
 ARG GREETING=hello
 {FROM_TRITON}ARG GREETING
@@ -46,23 +38,27 @@ ENTRYPOINT ["/usr/bin/run.sh", "serve"]
         "opt/app/models/deep/b.py": "b\n",
     }
     assert docker.files("srv") == {"srv/a.py": "a\n", "srv/model.py": "x = 1\n"}
-    config = shown["Config"]
+    config = values["Config"]
     assert config["Env"][-2:] == ["FIRST=1", "SECOND=two of us, hello"]
     assert (config["WorkingDir"], config["User"]) == ("/opt/app/models", "1000:1000")
     assert (config["Labels"]["team"], config["Labels"]["other"]) == ("a b", "1")
     assert config["Cmd"] == ["/bin/sh", "-c", "echo $FIRST"]
     assert config["Entrypoint"] == ["/usr/bin/run.sh", "serve"]
-    assert (shown["Os"], shown["Architecture"], shown["Author"]) == ("linux", "amd64", "docker (stand-in)")
+    assert (values["Os"], values["Architecture"], values["Author"]) == ("linux", "amd64", "docker (stand-in)")
 
 
 @pytest.mark.parametrize("name", releases())
 def test_the_image_of_a_release_has_the_facts_that_the_catalog_has(docker: DockerCalls, name: str) -> None:
-    shown, known = docker.build(f"FROM {TRITON.replace('25.04', name)}\n"), release(name)
-    config = {"os": shown["Os"], "architecture": shown["Architecture"], "config": shown["Config"]}
+    values, known_release = docker.build(f"FROM {TRITON.replace('25.04', name)}\n"), release(name)
+    config = {"os": values["Os"], "architecture": values["Architecture"], "config": values["Config"]}
     facts = merge(facts_of_config(config), facts_of_paths([docker.files()]))
-    assert (facts.triton, facts.server, facts.tensorrt) == (name, known.server, known.tensorrt)
-    assert (facts.python, facts.multi_model, facts.binds_to_port) == (known.python, True, True)
-    assert facts.cuda == ".".join(known.cuda.split(".")[:2])
+    assert (facts.triton, facts.server, facts.tensorrt) == (
+        name,
+        known_release.server,
+        known_release.tensorrt,
+    )
+    assert (facts.python, facts.multi_model, facts.binds_to_port) == (known_release.python, True, True)
+    assert facts.cuda == ".".join(known_release.cuda.split(".")[:2])
     assert facts.serve
     assert {"python", "onnxruntime", "tensorrt"} <= set(facts.backends or ())
 
@@ -76,8 +72,8 @@ def test_the_image_of_a_release_has_the_facts_that_the_catalog_has(docker: Docke
     ],
 )
 def test_images_of_a_release_are_bases(docker: DockerCalls, name: str) -> None:
-    shown = docker.build(f"FROM {name}\nCMD serve\n")
-    assert "NVIDIA_TRITON_SERVER_VERSION=25.04" in shown["Config"]["Env"]
+    values = docker.build(f"FROM {name}\nCMD serve\n")
+    assert "NVIDIA_TRITON_SERVER_VERSION=25.04" in values["Config"]["Env"]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +90,9 @@ def test_images_of_a_release_are_bases(docker: DockerCalls, name: str) -> None:
     ],
 )
 def test_another_base_is_refused_at_its_line(docker: DockerCalls, name: str, reason: str) -> None:
-    said = docker.refusal(f"# a comment\nFROM {name}\n")
-    assert reason in said
-    assert said.startswith(f"{docker.context / 'Dockerfile'}:{3 if 'stage' in reason else 2}: FROM: ")
+    text = docker.refusal(f"# a comment\nFROM {name}\n")
+    assert reason in text
+    assert text.startswith(f"{docker.context / 'Dockerfile'}:{3 if 'stage' in reason else 2}: FROM: ")
 
 
 def test_no_command_is_run_and_pinned_packages_are_listed(docker: DockerCalls) -> None:
@@ -130,9 +126,9 @@ def test_every_line_names_the_stand_in(docker: DockerCalls) -> None:
 def test_the_same_files_are_the_same_image_in_each_store(
     docker: DockerCalls, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    other = DockerCalls(tmp_path_factory.mktemp("other"), docker.capture)
+    other_calls = DockerCalls(tmp_path_factory.mktemp("other"), docker.capture)
     ids = []
-    for calls, seconds in ((docker, 0), (other, 10**9)):
+    for calls, seconds in ((docker, 0), (other_calls, 10**9)):
         calls.write({"z": "z", "a/b": "b"})
         os.utime(calls.context / "z", (seconds, seconds))
         ids.append(calls.build(f"{FROM_TRITON}COPY . /srv\n")["Id"])
@@ -182,10 +178,10 @@ def test_what_the_stand_in_does_not_have_fails_at_its_line(
 ) -> None:
     docker.write({"a": "", "b": "", "d/e": ""})
     (docker.context / "link").symlink_to("a")
-    said = docker.refusal(f"{FROM_TRITON}{instruction}\n")
-    assert reason in said
+    text = docker.refusal(f"{FROM_TRITON}{instruction}\n")
+    assert reason in text
     line = 4 if "replace" in reason or "ARG of" in reason else 3
-    assert said.startswith(f"{docker.context / 'Dockerfile'}:{line}: ")
+    assert text.startswith(f"{docker.context / 'Dockerfile'}:{line}: ")
 
 
 COPIES = [

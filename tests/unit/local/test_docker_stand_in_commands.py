@@ -16,13 +16,6 @@ from fleet_emulator.stand_ins.docker.store import STORE
 from tests.support.docker_calls import BUILD, FROM_TRITON, TAG, DockerCalls
 
 
-@pytest.fixture
-def docker(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> DockerCalls:
-    calls = DockerCalls(tmp_path, capsysbinary)
-    calls.context.mkdir()
-    return calls
-
-
 def test_a_container_is_exported_and_removed(docker: DockerCalls) -> None:
     docker.write({"a": "content"})
     (docker.context / "a").chmod(0o700)
@@ -31,7 +24,7 @@ def test_a_container_is_exported_and_removed(docker: DockerCalls) -> None:
     id = docker.out.decode().strip()
     assert docker.call("export", id) == 0
     with tarfile.open(fileobj=io.BytesIO(docker.out)) as tar:
-        modes = {each.name: oct(each.mode) for each in tar}
+        modes = {item.name: oct(item.mode) for item in tar}
     assert (modes["srv"], modes["srv/a"]) == ("0o755", "0o755")
     assert docker.call("rm", id) == 0
     assert docker.call("export", id) == 1
@@ -70,9 +63,11 @@ def test_the_command_is_a_program(tmp_path: Path) -> None:
     command = DOCKER / "docker"
     login = [sys.executable, str(command), "login", "--username", "AWS", "--password-stdin", "r.example"]
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), STORE: str(tmp_path)}
-    done = subprocess.run(login, env=environ, input="the-token\n", capture_output=True, text=True, check=True)
-    assert "Login Succeeded" in done.stderr
+    process = subprocess.run(
+        login, env=environ, input="the-token\n", capture_output=True, text=True, check=True
+    )
+    assert "Login Succeeded" in process.stderr
     assert os.access(command, os.X_OK)
-    kept = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert kept
-    assert not any(b"the-token" in file.read_bytes() for file in kept)
+    kept_files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert kept_files
+    assert not any(b"the-token" in file.read_bytes() for file in kept_files)

@@ -11,11 +11,9 @@ from tests.support.docker_calls import BUILD, FROM_TRITON, DockerCalls
 
 
 @pytest.fixture
-def docker(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> DockerCalls:
-    calls = DockerCalls(tmp_path, capsysbinary)
-    calls.context.mkdir()
+def docker(docker: DockerCalls, tmp_path: Path) -> DockerCalls:
     (tmp_path / "secret").write_text("secret")
-    return calls
+    return docker
 
 
 @pytest.mark.parametrize("target", ["../secret", "/etc/passwd", "../context/../secret", "/"])
@@ -26,8 +24,8 @@ def test_a_link_out_of_the_context_is_refused(docker: DockerCalls, target: str) 
 
 def test_a_path_out_of_the_context_begins_at_its_root(docker: DockerCalls) -> None:
     for source in ("../secret", "/secret"):
-        said = docker.refusal(f"{FROM_TRITON}COPY {source} /x\n")
-        assert said.endswith('COPY: "/secret": not found')
+        text = docker.refusal(f"{FROM_TRITON}COPY {source} /x\n")
+        assert text.endswith('COPY: "/secret": not found')
 
 
 def test_a_pipe_is_refused_and_not_read(docker: DockerCalls) -> None:
@@ -52,8 +50,8 @@ def test_a_dockerfile_that_cannot_be_read_fails_the_build(docker: DockerCalls, c
 
 
 def test_a_value_that_doubles_itself_ends(docker: DockerCalls) -> None:
-    doubling = "".join("ENV A=$A$A\n" for _ in range(60))
-    assert "'$A$A' cannot be resolved" in docker.refusal(f"{FROM_TRITON}ENV A=aaaa\n{doubling}")
+    text = "".join("ENV A=$A$A\n" for _ in range(60))
+    assert "'$A$A' cannot be resolved" in docker.refusal(f"{FROM_TRITON}ENV A=aaaa\n{text}")
 
 
 def test_the_terminal_gets_no_control_characters_of_a_dockerfile(docker: DockerCalls) -> None:

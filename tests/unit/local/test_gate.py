@@ -13,7 +13,7 @@ from triton_fleet.local.multi_model.residency import Gate
 
 
 @pytest.fixture
-def others() -> Iterator[ThreadPoolExecutor]:
+def worker_pool() -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(4) as pool:
         yield pool
 
@@ -23,30 +23,30 @@ def enter(way: Callable[[], AbstractContextManager[None]]) -> str:
         return "inside"
 
 
-def waits(entering: Future[str]) -> bool:
+def waits(future: Future[str]) -> bool:
     """Whether it is not inside, after time enough to be."""
-    done = threading.Event()
-    entering.add_done_callback(lambda _: done.set())
-    return not done.wait(0.2)
+    event = threading.Event()
+    future.add_done_callback(lambda _: event.set())
+    return not event.wait(0.2)
 
 
-def test_several_may_be_inside_together(others: ThreadPoolExecutor) -> None:
+def test_several_may_be_inside_together(worker_pool: ThreadPoolExecutor) -> None:
     gate = Gate()
     with gate.together():
-        assert others.submit(enter, gate.together).result(10) == "inside"
+        assert worker_pool.submit(enter, gate.together).result(10) == "inside"
 
 
-def test_who_must_be_alone_waits_for_those_inside(others: ThreadPoolExecutor) -> None:
+def test_who_must_be_alone_waits_for_those_inside(worker_pool: ThreadPoolExecutor) -> None:
     gate = Gate()
     with gate.together():
-        alone = others.submit(enter, gate.alone)
+        alone = worker_pool.submit(enter, gate.alone)
         assert waits(alone)
     assert alone.result(10) == "inside"
 
 
-def test_others_wait_for_who_is_alone(others: ThreadPoolExecutor) -> None:
+def test_others_wait_for_who_is_alone(worker_pool: ThreadPoolExecutor) -> None:
     gate = Gate()
     with gate.alone():
-        waiting = [others.submit(enter, way) for way in (gate.together, gate.alone)]
-        assert all(waits(each) for each in waiting)
-    assert [each.result(10) for each in waiting] == ["inside"] * 2
+        waiting_futures = [worker_pool.submit(enter, way) for way in (gate.together, gate.alone)]
+        assert all(waits(waiting_future) for waiting_future in waiting_futures)
+    assert [waiting_future.result(10) for waiting_future in waiting_futures] == ["inside"] * 2

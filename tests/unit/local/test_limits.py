@@ -25,11 +25,11 @@ def test_a_change_of_the_file_holds_from_the_next_look_on(local: FleetFolder) ->
     assert limits() == LocalLimits()
 
 
-@pytest.mark.parametrize("broken", ["local: {model_memory: much}\n", "local: [\n"])
-def test_while_the_file_is_wrong_the_last_limits_hold(local: FleetFolder, broken: str) -> None:
+@pytest.mark.parametrize("broken_text", ["local: {model_memory: much}\n", "local: [\n"])
+def test_while_the_file_is_wrong_the_last_limits_hold(local: FleetFolder, broken_text: str) -> None:
     limits = Limits(local.root)
     before = limits()
-    local.environment(broken, name="local")
+    local.environment(broken_text, name="local")
     assert limits() == before
     (local.root / "environments/local.yaml").unlink()
     assert limits() == before

@@ -23,10 +23,10 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
     def write(name: str, *files: str, requires: tuple[str, ...] = ()) -> None:
         own = f"{name.replace('-', '_')}-1.0.dist-info"
-        required = "".join(f"Requires-Dist: {each}\n" for each in requires)
+        required_text = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
         texts = dict.fromkeys(files, "")
-        texts[f"{own}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{required}"
-        texts[f"{own}/RECORD"] = "".join(f"{each},,\n" for each in texts)
+        texts[f"{own}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{required_text}"
+        texts[f"{own}/RECORD"] = "".join(f"{text},,\n" for text in texts)
         for path, text in texts.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
@@ -42,14 +42,14 @@ def imports(python: ModelPython, module: str) -> bool:
 def test_it_imports_the_images_packages_and_none_of_the_products(tmp_path: Path) -> None:
     python = model_python(tmp_path / "cache", {"numpy": "1.26.4"})
     assert imports(python, "numpy, json, xml.dom")
-    assert [each for each in ("triton_fleet", "moto", "yaml", "pytest", "pip") if imports(python, each)] == []
+    assert [text for text in ("triton_fleet", "moto", "yaml", "pytest", "pip") if imports(python, text)] == []
 
 
 def test_one_environment_is_made_for_each_set_of_packages(tmp_path: Path) -> None:
-    one = model_python(tmp_path, {"numpy": "1.26.4"})
-    assert model_python(tmp_path, {"numpy": ""}).prefix == one.prefix
-    assert model_python(tmp_path, {}).prefix != one.prefix
-    assert sorted(tmp_path.iterdir()) == sorted({one.prefix, model_python(tmp_path, {}).prefix})
+    first_python = model_python(tmp_path, {"numpy": "1.26.4"})
+    assert model_python(tmp_path, {"numpy": ""}).prefix == first_python.prefix
+    assert model_python(tmp_path, {}).prefix != first_python.prefix
+    assert sorted(tmp_path.iterdir()) == sorted({first_python.prefix, model_python(tmp_path, {}).prefix})
 
 
 def test_of_a_namespace_that_packages_share_only_the_images_part_is_found(

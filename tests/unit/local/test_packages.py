@@ -13,60 +13,60 @@ from triton_fleet.local.limitations import servable
 from triton_fleet.project.project import open_project
 
 
-def nothing(_: str) -> None:
+def skip_work(_: str) -> None:
     """A Python without any package."""
 
 
-def refused(*endpoints: str) -> Finding:
+def refusal_finding(*endpoints: str) -> Finding:
     with pytest.raises(FindingsError) as caught:
-        servable(open_project(ROOT, "dev", endpoints), named=True, find=nothing)
+        servable(open_project(ROOT, "dev", endpoints), named=True, find=skip_work)
     (finding,) = caught.value.findings
     return finding
 
 
 def test_an_endpoint_of_torchscript_is_refused_at_its_archive_where_torch_is_not_installed() -> None:
-    told = refused("resnet-pt")
-    assert (told.code, told.severity) == ("FL383", Severity.ERROR)
-    assert told.message == (
+    finding = refusal_finding("resnet-pt")
+    assert (finding.code, finding.severity) == ("FL383", Severity.ERROR)
+    assert finding.message == (
         "this machine cannot serve 'resnet-pt' (resnet) yet: TorchScript models need torch, which is not installed"
     )
-    assert told.hint == f"`{PACKAGES['pytorch'].install}`, the build for CPUs where your index has one"
-    assert told.file and told.line
-    assert told.file.read_text().splitlines()[told.line - 1] == "  - archive: resnet-pt-v0"
+    assert finding.hint == f"`{PACKAGES['pytorch'].install}`, the build for CPUs where your index has one"
+    assert finding.file and finding.line
+    assert finding.file.read_text().splitlines()[finding.line - 1] == "  - archive: resnet-pt-v0"
 
 
 def test_the_others_can_be_deployed_without_it() -> None:
-    told = refused("resnet-pt", "sentence-embeddings")
-    assert told.hint.endswith("; or leave it out: `fleet local up sentence-embeddings`")
+    finding = refusal_finding("resnet-pt", "sentence-embeddings")
+    assert finding.hint.endswith("; or leave it out: `fleet local up sentence-embeddings`")
 
 
 def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
-    everything = open_project(ROOT, "dev")
-    project, (told,) = servable(everything, named=False, find=nothing)
-    assert (told.code, told.severity) == ("FL383", Severity.WARNING)
-    assert told.message.endswith("which is not installed; it is left out")
-    assert {*everything.endpoints} - {*project.endpoints} == {"resnet-pt"}
+    whole_project = open_project(ROOT, "dev")
+    project, (finding,) = servable(whole_project, named=False, find=skip_work)
+    assert (finding.code, finding.severity) == ("FL383", Severity.WARNING)
+    assert finding.message.endswith("which is not installed; it is left out")
+    assert {*whole_project.endpoints} - {*project.endpoints} == {"resnet-pt"}
 
 
 def test_where_nothing_else_is_left_it_is_refused() -> None:
     with pytest.raises(FindingsError):
-        servable(open_project(ROOT, "dev", ["resnet-pt"]), named=False, find=nothing)
+        servable(open_project(ROOT, "dev", ["resnet-pt"]), named=False, find=skip_work)
 
 
 def test_nothing_is_said_of_other_endpoints_nor_where_it_is_installed() -> None:
-    sentences, resnet = (open_project(ROOT, "dev", [each]) for each in ("sentence-embeddings", "resnet-pt"))
-    assert servable(sentences, named=True, find=nothing) == (sentences, [])
+    sentences, resnet = (open_project(ROOT, "dev", [text]) for text in ("sentence-embeddings", "resnet-pt"))
+    assert servable(sentences, named=True, find=skip_work) == (sentences, [])
     assert servable(resnet, named=True, find=lambda name: name) == (resnet, [])
 
 
 def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:
-    package = missing_package("pytorch", nothing)
+    package = missing_package("pytorch", skip_work)
     assert package is PACKAGES["pytorch"]
     assert package.problem == "TorchScript models need torch, which is not installed"
-    assert missing_package("onnxruntime", nothing) is None
+    assert missing_package("onnxruntime", skip_work) is None
 
 
 @pytest.mark.parametrize("page", ["tests/README.md", "docs/local.md", "examples/resnet_pt/README.md"])
 def test_pages_name_the_version_that_the_command_names(page: str) -> None:
-    named = re.findall(r"pip install torch==[\w.]+", (ROOT / page).read_text())
-    assert set(named) == {PACKAGES["pytorch"].install}
+    named_matches = re.findall(r"pip install torch==[\w.]+", (ROOT / page).read_text())
+    assert set(named_matches) == {PACKAGES["pytorch"].install}

@@ -27,7 +27,7 @@ class Memory:
     Triton refuses a model when there are `tolerated` too many.
     """
 
-    def __init__(self, room: int, tolerated: int = 0) -> None:
+    def __init__(self, room: int, tolerated_number: int = 0) -> None:
         self.room = room
         self.present = Run()
         self.inside: list[str] = []
@@ -36,13 +36,13 @@ class Memory:
         self.may_load.set()
         self.loading = threading.Semaphore(0)
         self.failure: Exception | None = None
-        self.tolerated = tolerated
+        self.tolerance = tolerated_number
         self.huge = ""
 
     def run(self) -> Run:
         return self.present
 
-    def fetch(self, model: Model, others: Others) -> None:
+    def fetch(self, model: Model, rest: Others) -> None:
         may_load = self.may_load
         self.loading.release()
         may_load.wait(10)
@@ -50,13 +50,13 @@ class Memory:
             raise self.failure
 
     def load(self, model: Model) -> None:
-        if len(self.inside) >= self.room + self.tolerated:
+        if len(self.inside) >= self.room + self.tolerance:
             raise LackOfMemory("full")
         self.inside.append(model.target)
         self.loads.append(model.target)
 
-    def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
-        return len(loaded) < self.room
+    def fits(self, model: Model, models: Sequence[Model]) -> bool:
+        return len(models) < self.room
 
     def require_room(self, model: Model) -> None:
         if model.target == self.huge:
@@ -69,7 +69,7 @@ class Memory:
 
 @pytest.fixture(params=[0, 10], ids=["Triton refuses", "the limit is passed"])
 def memory(request: pytest.FixtureRequest) -> Memory:
-    return Memory(room=2, tolerated=request.param)
+    return Memory(room=2, tolerated_number=request.param)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def residency(memory: Memory) -> Iterator[Residency]:
 
 
 @pytest.fixture
-def others() -> Iterator[ThreadPoolExecutor]:
+def worker_pool() -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(8) as pool:
         yield pool
 
@@ -105,27 +105,27 @@ def test_a_call_that_waits_too_long_is_throttled_and_the_load_goes_on(
 
 
 def test_all_who_wait_for_a_target_share_its_load(
-    residency: Residency, memory: Memory, others: ThreadPoolExecutor
+    residency: Residency, memory: Memory, worker_pool: ThreadPoolExecutor
 ) -> None:
     memory.may_load.clear()
-    waiting = [others.submit(use, residency, "a") for _ in range(8)]
+    waiting_futures = [worker_pool.submit(use, residency, "a") for _ in range(8)]
     memory.loading.acquire()
     memory.may_load.set()
-    assert [each.result(10) for each in waiting] == ["a"] * 8
+    assert [waiting_future.result(10) for waiting_future in waiting_futures] == ["a"] * 8
     assert memory.loads == ["a"]
 
 
 def test_all_who_wait_for_a_target_share_its_failure_and_the_next_call_tries_again(
-    residency: Residency, memory: Memory, others: ThreadPoolExecutor
+    residency: Residency, memory: Memory, worker_pool: ThreadPoolExecutor
 ) -> None:
     memory.may_load.clear()
     memory.failure = ModelRefusal(400, "spoilt")
-    waiting = [others.submit(use, residency, "a") for _ in range(3)]
+    waiting_futures = [worker_pool.submit(use, residency, "a") for _ in range(3)]
     memory.loading.acquire()
     memory.may_load.set()
-    for each in waiting:
+    for waiting_future in waiting_futures:
         with pytest.raises(ModelRefusal, match="spoilt"):
-            each.result(10)
+            waiting_future.result(10)
     memory.failure = None
     assert use(residency, "a") == "a"
 
@@ -145,16 +145,18 @@ def test_the_least_recently_used_leaves_and_idle_ones_before_busy_ones(
     assert list(residency.evictions) == ["b", "c"]
 
 
-def test_a_target_in_use_stays_until_its_users_have_left(memory: Memory, others: ThreadPoolExecutor) -> None:
+def test_a_target_in_use_stays_until_its_users_have_left(
+    memory: Memory, worker_pool: ThreadPoolExecutor
+) -> None:
     memory.room = 1
     residency = Residency(memory, lambda _measure, _value: None)
     with residency.using("a", 10.0):
         memory.loading.acquire()
-        waiting: Future[Any] = others.submit(use, residency, "b")
+        waiting_future: Future[Any] = worker_pool.submit(use, residency, "b")
         memory.loading.acquire()
-        late: Future[Any] = others.submit(use, residency, "a")
+        late: Future[Any] = worker_pool.submit(use, residency, "a")
         assert "a" in memory.inside
-    assert (waiting.result(10), late.result(10)) == ("b", "a")
+    assert (waiting_future.result(10), late.result(10)) == ("b", "a")
     residency.close()
 
 
@@ -167,16 +169,16 @@ def test_another_run_of_triton_has_none_of_the_models(residency: Residency, memo
     assert memory.loads == ["a", "a"]
 
 
-def test_who_waits_when_the_endpoint_ends_is_told(memory: Memory, others: ThreadPoolExecutor) -> None:
+def test_who_waits_when_the_endpoint_ends_is_told(memory: Memory, worker_pool: ThreadPoolExecutor) -> None:
     residency = Residency(memory, lambda _measure, _value: None)
     memory.may_load.clear()
-    waiting = others.submit(use, residency, "a")
+    waiting_future = worker_pool.submit(use, residency, "a")
     memory.loading.acquire()
-    ended = others.submit(residency.close)
+    future = worker_pool.submit(residency.close)
     with pytest.raises(ModelRefusal, match="The endpoint was stopped"):
-        waiting.result(10)
+        waiting_future.result(10)
     memory.may_load.set()
-    ended.result(10)
+    future.result(10)
     with pytest.raises(ModelRefusal, match="The endpoint was stopped"):
         use(residency, "b")
 
@@ -190,27 +192,29 @@ def test_a_defect_of_a_load_is_told_and_blocks_nobody(residency: Residency, memo
 
 
 def test_a_load_that_hangs_keeps_no_other_target_waiting(
-    residency: Residency, memory: Memory, others: ThreadPoolExecutor
+    residency: Residency, memory: Memory, worker_pool: ThreadPoolExecutor
 ) -> None:
     memory.may_load.clear()
-    stuck = others.submit(use, residency, "stuck")
+    stuck = worker_pool.submit(use, residency, "stuck")
     memory.loading.acquire()
-    held = memory.may_load
+    limits = memory.may_load
     memory.may_load = threading.Event()
     memory.may_load.set()
     assert use(residency, "a") == "a"
     assert not stuck.done()
-    held.set()
+    limits.set()
     assert stuck.result(10) == "stuck"
 
 
 def test_targets_without_room_beside_each_other_take_turns(
-    memory: Memory, others: ThreadPoolExecutor
+    memory: Memory, worker_pool: ThreadPoolExecutor
 ) -> None:
     memory.room = 1
     residency = Residency(memory, lambda _measure, _value: None)
     targets = [f"t{index % 5}" for index in range(100)]
-    assert [each.result(30) for each in [others.submit(use, residency, t) for t in targets]] == targets
+    assert [
+        future.result(30) for future in [worker_pool.submit(use, residency, t) for t in targets]
+    ] == targets
     assert len(memory.inside) == 1
     residency.close()
 
@@ -236,14 +240,14 @@ def test_a_target_that_is_forgotten_is_loaded_anew(residency: Residency, memory:
 
 
 def test_of_many_who_lack_memory_at_one_time_one_eviction_is_for_all(
-    residency: Residency, memory: Memory, others: ThreadPoolExecutor
+    residency: Residency, memory: Memory, worker_pool: ThreadPoolExecutor
 ) -> None:
     memory.room = 8
     for target in "abcdefgh":
         use(residency, target)
     since = residency.eviction_count
-    asked = [others.submit(residency.make_room, "a", 10.0, since=since) for _ in range(8)]
-    assert all(each.result(10) for each in asked)
+    requested_futures = [worker_pool.submit(residency.make_room, "a", 10.0, since=since) for _ in range(8)]
+    assert all(requested_future.result(10) for requested_future in requested_futures)
     assert list(residency.evictions) == ["b"]
     assert "a" in memory.inside
 
@@ -259,11 +263,11 @@ def test_who_lacks_memory_after_an_eviction_has_another_one_made(
     assert list(residency.evictions) == ["b", "c"]
 
 
-def test_the_end_leaves_nobody_waiting_for_room(memory: Memory, others: ThreadPoolExecutor) -> None:
+def test_the_end_leaves_nobody_waiting_for_room(memory: Memory, worker_pool: ThreadPoolExecutor) -> None:
     residency = Residency(memory, lambda _measure, _value: None)
     use(residency, "a")
     with residency.using("a", 10.0):
-        waiting = [others.submit(residency.make_room, "b", 10.0, since=0) for _ in range(3)]
+        waiting_futures = [worker_pool.submit(residency.make_room, "b", 10.0, since=0) for _ in range(3)]
         residency.close()
-        assert all(each.result(10) in (True, False) for each in waiting)
+        assert all(waiting_future.result(10) in (True, False) for waiting_future in waiting_futures)
     assert residency.make_room("b", 10.0, since=0) is False

@@ -11,16 +11,16 @@ from triton_fleet.local.limitations import image_limit
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 PINNED_RELEASE = f"763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver@sha256:{'d' * 64}"
 REPOSITORY = "123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev"
-BUILT = f"{REPOSITORY}:{'a' * 64}"
-PINNED = f"{REPOSITORY}@sha256:{'d' * 64}"
+BUILT_URI = f"{REPOSITORY}:{'a' * 64}"
+PINNED_URI = f"{REPOSITORY}@sha256:{'d' * 64}"
 LIKE_A_RELEASE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/mirror/sagemaker-tritonserver:25.04-py3"
 FOREIGN = "123456789012.dkr.ecr.us-east-1.amazonaws.com/detector:1"
-SHARED = {ROUTES: "{}"}
+SHARED_SETTINGS = {ROUTES: "{}"}
 
 
 @pytest.mark.parametrize(
     ("uri", "environment"),
-    [(RELEASE, {}), (PINNED_RELEASE, {}), (BUILT, SHARED), (PINNED, SHARED)],
+    [(RELEASE, {}), (PINNED_RELEASE, {}), (BUILT_URI, SHARED_SETTINGS), (PINNED_URI, SHARED_SETTINGS)],
     ids=["release", "digest of a release", "tag", "digest"],
 )
 def test_this_machine_serves_a_release_and_a_shared_container_that_a_fleet_built(
@@ -31,7 +31,8 @@ def test_this_machine_serves_a_release_and_a_shared_container_that_a_fleet_built
 
 
 @pytest.mark.parametrize(
-    ("uri", "environment"), [(BUILT, {}), (PINNED, {}), (FOREIGN, SHARED), (LIKE_A_RELEASE, {})]
+    ("uri", "environment"),
+    [(BUILT_URI, {}), (PINNED_URI, {}), (FOREIGN, SHARED_SETTINGS), (LIKE_A_RELEASE, {})],
 )
 def test_any_other_image_is_named(uri: str, environment: dict[str, str]) -> None:
     assert image_limit(uri, environment) == (
@@ -41,6 +42,6 @@ def test_any_other_image_is_named(uri: str, environment: dict[str, str]) -> None
 
 def test_a_shared_container_needs_the_programs_of_its_router(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "missing_program", lambda: "nginx")
-    expected = "a shared container needs nginx, which this machine does not have"
-    assert image_limit(BUILT, SHARED) == expected
-    assert image_limit(RELEASE, SHARED) == ""
+    expected_text = "a shared container needs nginx, which this machine does not have"
+    assert image_limit(BUILT_URI, SHARED_SETTINGS) == expected_text
+    assert image_limit(RELEASE, SHARED_SETTINGS) == ""

@@ -26,7 +26,7 @@ def plan(tmp_path: Path) -> bytes:
 def test_a_plan_of_the_stand_in_tells_its_tensorrt_and_has_the_onnx_model(plan: bytes) -> None:
     read = read_stand_in_plan(plan)
     assert (read.tensorrt, read.model) == ("10.9.0.34", ONNX)
-    assert [each.name for each in (*read.graph.inputs, *read.graph.outputs)] == ["x", "y"]
+    assert [output.name for output in (*read.graph.inputs, *read.graph.outputs)] == ["x", "y"]
 
 
 @pytest.mark.parametrize("rest", [b"", b"\0" * 4000, bytes(range(256)) * 20])

@@ -28,16 +28,16 @@ def state(tmp_path: Path) -> LocalState:
 @contextmanager
 def process(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """A process that does nothing, with further arguments on its command line."""
-    with subprocess.Popen([*SLEEP, *arguments]) as running:
+    with subprocess.Popen([*SLEEP, *arguments]) as running_process:
         try:
-            yield running
+            yield running_process
         finally:
-            running.kill()
+            running_process.kill()
 
 
 def supervisor(pid: int) -> Supervisor:
-    where = {"url": "http://localhost:9", "account": "123456789012", "region": "us-east-1"}
-    return Supervisor(pid=pid, keys=Keys.random(), **where)
+    location = {"url": "http://localhost:9", "account": "123456789012", "region": "us-east-1"}
+    return Supervisor(pid=pid, keys=Keys.random(), **location)
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,19 @@ def supervisor(pid: int) -> Supervisor:
     ],
 )
 def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, content: bytes) -> None:
-    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
+    with (
+        state.supervised(threading.Event()),
+        process("-m", "triton_fleet.local", str(state.root)) as supervisor_process,
+    ):
         (state.folder / "supervisor.json").write_bytes(content)
         for look in (state.supervisor, lambda: stop_supervisor(state)):
-            with pytest.raises(CannotRunError) as refused:
+            with pytest.raises(CannotRunError) as refusal:
                 look()
-            assert refused.value.problem.startswith(f"{state.folder}/supervisor.json is damaged (")
-            assert refused.value.remedy == f"`kill {running.pid}` ends it; then run `fleet local up`"
-        assert running.poll() is None
+            assert refusal.value.problem.startswith(f"{state.folder}/supervisor.json is damaged (")
+            assert (
+                refusal.value.remedy == f"`kill {supervisor_process.pid}` ends it; then run `fleet local up`"
+            )
+        assert supervisor_process.poll() is None
 
 
 def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> None:
@@ -87,31 +92,34 @@ def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_pa
 
 
 def test_a_number_that_nobody_has_any_more_is_told(state: LocalState) -> None:
-    with process() as gone:
-        gone.kill()
+    with process() as first_process:
+        first_process.kill()
     with state.supervised(threading.Event()):
-        state.announce(supervisor(gone.pid))
-        with pytest.raises(CannotRunError, match=f"it names process {gone.pid}, which is not"):
+        state.announce(supervisor(first_process.pid))
+        with pytest.raises(CannotRunError, match=f"it names process {first_process.pid}, which is not"):
             stop_supervisor(state)
 
 
 def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: LocalState) -> None:
     """Whoever has the number now is not signalled."""
-    with process() as reused:
+    with process() as second_process:
         state.folder.mkdir(parents=True)
-        state.announce(supervisor(reused.pid))
+        state.announce(supervisor(second_process.pid))
         assert stop_supervisor(state) is False
         with state.supervised(threading.Event()):
             assert state.supervisor() is None
-        assert reused.poll() is None
+        assert second_process.poll() is None
 
 
 def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
-    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
-        with pytest.raises(CannotRunError, match=r"supervisor.json does not exist") as refused:
+    with (
+        state.supervised(threading.Event()),
+        process("-m", "triton_fleet.local", str(state.root)) as supervisor_process,
+    ):
+        with pytest.raises(CannotRunError, match=r"supervisor.json does not exist") as refusal:
             stop_supervisor(state)
-        assert f"`kill {running.pid}`" in refused.value.remedy
-        assert running.poll() is None
+        assert f"`kill {supervisor_process.pid}`" in refusal.value.remedy
+        assert supervisor_process.poll() is None
 
 
 def test_its_own_process_is_ended(state: LocalState) -> None:
@@ -126,41 +134,41 @@ def test_its_own_process_is_ended(state: LocalState) -> None:
 
 def left_by_a_killed_process(state: LocalState) -> list[Path]:
     """The unpacked archive of an endpoint, temporary files, and who ran."""
-    unpacked = state.work / "sentences" / "config-1" / "model.bin"
+    work = state.work / "sentences" / "config-1" / "model.bin"
     temporary = state.temporary / "fleet-function-1" / "handler.py"
-    for file in (unpacked, temporary):
+    for file in (work, temporary):
         file.parent.mkdir(parents=True)
         file.write_bytes(b"left")
     state.announce(supervisor(1))
-    return [unpacked, temporary, state.supervisor_file, state.keys_file]
+    return [work, temporary, state.supervisor_file, state.keys_file]
 
 
 def test_what_a_killed_process_left_goes_with_down(state: LocalState) -> None:
-    left = left_by_a_killed_process(state)
+    remaining_paths = left_by_a_killed_process(state)
     assert stop_supervisor(state) is False
     state.clean()
-    assert not any(file.exists() for file in left)
+    assert not any(file.exists() for file in remaining_paths)
     assert not state.work.exists()
 
 
 def test_what_a_killed_process_left_goes_with_the_next_up(state: LocalState) -> None:
-    left = left_by_a_killed_process(state)
+    remaining_paths = left_by_a_killed_process(state)
     with state.supervised(threading.Event()):
-        assert not any(file.exists() for file in left)
+        assert not any(file.exists() for file in remaining_paths)
         assert list(state.temporary.iterdir()) == []
 
 
 def test_what_a_running_process_has_stays_until_it_ends(state: LocalState, tmp_path: Path) -> None:
-    other = LocalState(tmp_path / "other")
-    other.root.mkdir()
+    other_state = LocalState(tmp_path / "other")
+    other_state.root.mkdir()
     with state.supervised(threading.Event()):
-        with other.supervised(threading.Event()):
-            for each in (state, other):
-                (each.work / "sentences").mkdir(parents=True)
+        with other_state.supervised(threading.Event()):
+            for item in (state, other_state):
+                (item.work / "sentences").mkdir(parents=True)
             state.clean()
             assert state.work.exists()
             assert state.temporary.exists()
-        assert not other.work.exists()
+        assert not other_state.work.exists()
         assert state.work.exists()
     assert not state.work.exists()
 

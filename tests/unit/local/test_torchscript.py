@@ -1,4 +1,4 @@
-"""What the stand-in for PyTorch's backend makes of a configuration, before torch sees anything of it."""
+"""Checks by the stand-in for PyTorch's backend of a configuration, before torch sees anything of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_without_parameters_torch_is_as_the_backend_sets_it() -> None:
 
 
 def test_parameters_are_read_as_the_backend_reads_them() -> None:
-    given = {
+    inputs = {
         "INFERENCE_MODE": "0",
         "DISABLE_OPTIMIZED_EXECUTION": "True",
         "ENABLE_JIT_EXECUTOR": "off",
@@ -39,15 +39,15 @@ def test_parameters_are_read_as_the_backend_reads_them() -> None:
         "INTRA_OP_THREAD_COUNT": "2 of them",
         "INTER_OP_THREAD_COUNT": "0",
     }
-    settings = read_settings("net", given)
+    settings = read_settings("net", inputs)
     assert (settings.inference_mode, settings.is_optimized) == (False, False)
     assert (settings.executor, settings.has_profiling, settings.fuser) == (False, True, False)
     assert (settings.intra_op, settings.inter_op) == (2, None)
 
 
 def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_reads_is_not() -> None:
-    given = dict.fromkeys(("ENABLE_CACHE_CLEANING", "DISABLE_CUDNN", "ENABLE_WEIGHT_SHARING"), "false")
-    settings = read_settings("net", {**given, "ENABLE_NVFUSER": "whatever"})
+    inputs = dict.fromkeys(("ENABLE_CACHE_CLEANING", "DISABLE_CUDNN", "ENABLE_WEIGHT_SHARING"), "false")
+    settings = read_settings("net", {**inputs, "ENABLE_NVFUSER": "whatever"})
     assert settings.without_effect == (
         "DISABLE_CUDNN (cuDNN is of GPUs)",
         "ENABLE_CACHE_CLEANING (the cache is of a GPU's memory)",
@@ -56,7 +56,7 @@ def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_re
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("INFERENCE_MODE", "yes", "failed to convert 'yes' to boolean"),
         ("INTRA_OP_THREAD_COUNT", "many", "failed to convert 'many' to integral number"),
@@ -65,9 +65,9 @@ def test_what_means_nothing_on_this_machine_is_said_and_what_triton_no_longer_re
     ],
 )
 def test_a_parameter_that_the_backend_cannot_read_or_this_machine_not_bear_is_refused(
-    name: str, value: str, said: str
+    name: str, value: str, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"^model 'net', parameter {name}: {said}$"):
+    with pytest.raises(ValueError, match=f"^model 'net', parameter {name}: {message}$"):
         read_settings("net", {name: value})
 
 
@@ -95,7 +95,7 @@ def test_a_model_that_takes_a_dict_gets_all_inputs_by_their_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "forward", "said"),
+    ("names", "forward", "message"),
     [
         ([], [SELF, IDS], "must contain at least one input"),
         (["ids"], [SELF, MASK, IDS], "configuration expects 1 inputs, model provides 2"),
@@ -106,9 +106,9 @@ def test_a_model_that_takes_a_dict_gets_all_inputs_by_their_names() -> None:
     ],
 )
 def test_a_model_that_cannot_be_called_with_its_inputs_is_refused(
-    names: list[str], forward: list[Argument], said: str
+    names: list[str], forward: list[Argument], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         input_places("net", names, forward)
 
 
@@ -123,15 +123,15 @@ def test_outputs_are_numbered_or_in_order() -> None:
 @pytest.mark.parametrize("type_", ["TYPE_UINT16", "TYPE_UINT32", "TYPE_UINT64", "TYPE_BF16"])
 def test_a_data_type_that_the_backend_does_not_have_is_refused_in_its_words(kind: str, type_: str) -> None:
     tensors = [{"name": "a", "data_type": "TYPE_FP32"}, {"name": "b", "data_type": type_}]
-    said = f"^unsupported datatype {type_} for {kind} 'b' for model 'net'$"
-    with pytest.raises(ValueError, match=said):
+    text = f"^unsupported datatype {type_} for {kind} 'b' for model 'net'$"
+    with pytest.raises(ValueError, match=text):
         check_types("net", kind, tensors)
 
 
 def test_the_data_types_of_the_backend_are_taken() -> None:
     bits = [f"INT{bits}" for bits in (8, 16, 32, 64)] + [f"FP{bits}" for bits in (16, 32, 64)]
     names = ["BOOL", "UINT8", "STRING", *bits]
-    check_types("net", "input", [{"name": each, "data_type": f"TYPE_{each}"} for each in names])
+    check_types("net", "input", [{"name": name, "data_type": f"TYPE_{name}"} for name in names])
 
 
 class Tensor:
@@ -139,7 +139,7 @@ class Tensor:
 
 
 class Pair(NamedTuple):
-    left: object
+    rest: object
     right: object
 
 
@@ -147,7 +147,7 @@ TENSOR = Tensor()
 
 
 @pytest.mark.parametrize(
-    ("answer", "taken"),
+    ("answer", "taken_value"),
     [
         (TENSOR, (TENSOR,)),
         (["a", "b"], (["a", "b"],)),
@@ -157,13 +157,13 @@ TENSOR = Tensor()
     ],
 )
 def test_a_model_answers_with_a_tensor_or_texts_or_a_tuple_of_such(
-    answer: object, taken: tuple[object, ...]
+    answer: object, taken_value: tuple[object, ...]
 ) -> None:
-    assert answers(answer, Tensor) == taken
+    assert answers(answer, Tensor) == taken_value
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ((TENSOR, None), "output at index 1: Expected Tensor but got NoneType"),
         (([TENSOR], TENSOR), "output at index 0 must be of type Tensor or List[str], received List[Tensor]"),
@@ -177,8 +177,8 @@ def test_a_model_answers_with_a_tensor_or_texts_or_a_tuple_of_such(
     ],
 )
 def test_any_other_part_of_an_answer_is_refused_whether_it_is_asked_for_or_not(
-    answer: object, said: str
+    answer: object, message: str
 ) -> None:
     with pytest.raises(ValueError) as caught:
         answers(answer, Tensor)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

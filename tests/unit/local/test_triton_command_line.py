@@ -84,7 +84,7 @@ def test_each_variable_becomes_its_option_once(
 ) -> None:
     command = _command(repository, {f"SAGEMAKER_TRITON_{variable}": value})
     stem = option.rpartition("=")[0] + "="
-    assert [each for each in command if each.startswith(stem)] == [option]
+    assert [text for text in command if text.startswith(stem)] == [option]
 
 
 def test_an_empty_variable_counts_as_unset(repository: Path) -> None:
@@ -116,8 +116,8 @@ def test_white_space_in_any_value_begins_a_new_option_as_in_the_unquoted_script(
 def test_what_this_machine_decides_itself_is_not_passed_on_but_said(repository: Path, variable: str) -> None:
     environment = {variable: "8090"}
     assert _command(repository, environment) == _command(repository, {})
-    (said,) = departures(environment)
-    assert said.startswith(f"{variable}=8090: ")
+    (departure,) = departures(environment)
+    assert departure.startswith(f"{variable}=8090: ")
 
 
 def test_nothing_is_said_about_variables_that_are_followed() -> None:
@@ -125,13 +125,13 @@ def test_nothing_is_said_about_variables_that_are_followed() -> None:
 
 
 def _service_options(repository: Path, environment: dict[str, str]) -> list[str]:
-    """What this machine adds for the services, after the options of the start script."""
+    """Options that this machine adds for the services, after those of the start script."""
     command = _command(repository, {f"SAGEMAKER_TRITON_{name}": value for name, value in environment.items()})
     first = command.index("--sagemaker-safe-port-range=23000-23999") + 1
     return command[first : command.index("--backend-directory=/cache/backends")]
 
 
-PUBLISHED = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
+PUBLISH_SETTINGS = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
 
 
 @pytest.mark.parametrize(
@@ -144,18 +144,18 @@ PUBLISHED = {"ALLOW_METRICS": "true", "PUBLISH_METRICS_TO_CLOUDWATCH": "true"}
             {"ALLOW_METRICS": "true", "METRICS_PORT": "8002", "ADDITIONAL_ARGS": "--metrics-port=23001"},
             "23001",
         ),
-        ({**PUBLISHED, "METRICS_PORT": "23007"}, "23007"),
+        ({**PUBLISH_SETTINGS, "METRICS_PORT": "23007"}, "23007"),
         ({"LOG_INFO": "false --allow-metrics=true", "METRICS_PORT": "23000"}, "23000"),
     ],
 )
 def test_metrics_at_a_port_that_is_not_blocked_answer_there(
     repository: Path, environment: dict[str, str], port: str
 ) -> None:
-    wanted = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
-    assert _service_options(repository, environment) == wanted
+    expected_texts = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
+    assert _service_options(repository, environment) == expected_texts
 
 
-@pytest.mark.parametrize("environment", [{**PUBLISHED, "METRICS_PORT": "8002"}, PUBLISHED])
+@pytest.mark.parametrize("environment", [{**PUBLISH_SETTINGS, "METRICS_PORT": "8002"}, PUBLISH_SETTINGS])
 def test_published_metrics_at_a_blocked_port_get_a_free_one_as_by_awss_image(
     repository: Path, environment: dict[str, str]
 ) -> None:
@@ -173,14 +173,14 @@ def test_published_metrics_at_a_blocked_port_get_a_free_one_as_by_awss_image(
         ({"ALLOW_METRICS": "true", "METRICS_PORT": "none"}, "none"),
         ({"ALLOW_METRICS": "true", "METRICS_PORT": "9" * 5000}, "9" * 5000),
         ({"ALLOW_METRICS": "true", "METRICS_PORT": "23000", "ADDITIONAL_ARGS": "--metrics-port=1"}, "1"),
-        ({**PUBLISHED, "ADDITIONAL_ARGS": "--metrics-port=8002"}, "8002"),
+        ({**PUBLISH_SETTINGS, "ADDITIONAL_ARGS": "--metrics-port=8002"}, "8002"),
     ],
 )
 def test_metrics_at_a_blocked_port_are_left_to_triton_at_the_address_that_it_checks(
     repository: Path, environment: dict[str, str], port: str
 ) -> None:
-    wanted = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
-    assert _service_options(repository, environment) == wanted
+    expected_texts = ["--metrics-address=0.0.0.0", f"--metrics-port={port}"]
+    assert _service_options(repository, environment) == expected_texts
 
 
 def test_a_service_that_is_not_allowed_has_no_port(repository: Path) -> None:
@@ -221,7 +221,7 @@ def test_nothing_of_this_machines_environment_reaches_the_server(
 
 
 @pytest.mark.parametrize(
-    ("given", "seen"),
+    ("given_values", "text"),
     [
         ({}, None),
         ({"OVERRIDE_PING_MODE": "live"}, None),
@@ -230,10 +230,10 @@ def test_nothing_of_this_machines_environment_reaches_the_server(
     ],
 )
 def test_the_ping_mode_changes_only_where_the_variable_was_exported_before(
-    repository: Path, given: dict[str, str], seen: str | None
+    repository: Path, given_values: dict[str, str], text: str | None
 ) -> None:
-    environment = {f"SAGEMAKER_TRITON_{key}": value for key, value in given.items()}
-    assert server_environment(RUNTIME, repository, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen
+    environment = {f"SAGEMAKER_TRITON_{key}": value for key, value in given_values.items()}
+    assert server_environment(RUNTIME, repository, environment).get("SAGEMAKER_TRITON_PING_MODE") == text
 
 
 MULTI_MODEL = {"SAGEMAKER_MULTI_MODEL": "true"}
@@ -247,7 +247,7 @@ def test_in_multi_model_mode_nothing_is_loaded_at_the_start(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("given", "seen"),
+    ("given_values", "text"),
     [
         ({}, None),
         ({"PING_MODE": "ready"}, "live"),
@@ -256,10 +256,10 @@ def test_in_multi_model_mode_nothing_is_loaded_at_the_start(tmp_path: Path) -> N
     ],
 )
 def test_in_multi_model_mode_the_usual_ping_mode_is_live(
-    tmp_path: Path, given: dict[str, str], seen: str | None
+    tmp_path: Path, given_values: dict[str, str], text: str | None
 ) -> None:
-    environment = MULTI_MODEL | {f"SAGEMAKER_TRITON_{key}": value for key, value in given.items()}
-    assert server_environment(RUNTIME, tmp_path, environment).get("SAGEMAKER_TRITON_PING_MODE") == seen
+    environment = MULTI_MODEL | {f"SAGEMAKER_TRITON_{key}": value for key, value in given_values.items()}
+    assert server_environment(RUNTIME, tmp_path, environment).get("SAGEMAKER_TRITON_PING_MODE") == text
 
 
 @pytest.mark.parametrize("namespace", ["CLOUDWATCH_METRIC_NAMESPACE", "METRIC_NAMESPACE"])

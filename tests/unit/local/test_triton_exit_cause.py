@@ -12,7 +12,7 @@ import pytest
 
 from triton_fleet.local.triton.failure import OUT_OF_MEMORY, described_end, ended_models
 
-KILLED = f"was ended by SIGKILL, probably by the kernel, which was out of memory ({OUT_OF_MEMORY})"
+KILL_MESSAGE = f"was ended by SIGKILL, probably by the kernel, which was out of memory ({OUT_OF_MEMORY})"
 PARENT = """
 import subprocess, sys, threading
 child = subprocess.Popen(["/bin/sh", "-c", sys.argv[1]])
@@ -24,7 +24,7 @@ threading.Event().wait()
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        (-signal.SIGKILL, KILLED),
+        (-signal.SIGKILL, KILL_MESSAGE),
         (-signal.SIGSEGV, "was ended by SIGSEGV"),
         (-250, "was ended by signal 250"),
         (0, "ended with exit code 0"),
@@ -37,7 +37,7 @@ def test_an_exit_code_is_said_in_words(code: int, words: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
-    ("command", "words"), [("kill -KILL $$", KILLED), ("exit 3", "ended with exit code 3")]
+    ("command", "words"), [("kill -KILL $$", KILL_MESSAGE), ("exit 3", "ended with exit code 3")]
 )
 def test_a_child_that_nobody_has_waited_for_is_found_with_its_end(command: str, words: str) -> None:
     with subprocess.Popen(
@@ -51,7 +51,7 @@ def test_a_child_that_nobody_has_waited_for_is_found_with_its_end(command: str, 
 
 
 def test_a_server_that_is_gone_has_no_models() -> None:
-    with subprocess.Popen(["true"]) as gone:
-        gone.wait()
-    assert ended_models(gone.pid) == {}
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    assert ended_models(process.pid) == {}
     assert ended_models(os.getpid()) == {}

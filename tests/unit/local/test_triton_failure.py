@@ -12,8 +12,8 @@ REPOSITORY = Path("/repository")
 BACKENDS = ["onnxruntime", "python"]
 
 
-def _line(said: str, level: str = "E") -> str:
-    return f'{level}1121 00:22:09.420256 7763 model_lifecycle.cc:642] "{said}"\n'
+def _line(message: str, level: str = "E") -> str:
+    return f'{level}1121 00:22:09.420256 7763 model_lifecycle.cc:642] "{message}"\n'
 
 
 NOISE = _line("CudaDriverHelper has not been initialized.")
@@ -74,8 +74,8 @@ def test_the_reason_names_the_model_and_what_triton_said(log: str, reason: str) 
 
 
 def test_a_reason_that_is_told_twice_is_said_once() -> None:
-    once = explain(PYTHON_ERROR, REPOSITORY, BACKENDS)
-    assert explain(PYTHON_ERROR + PYTHON_ERROR, REPOSITORY, BACKENDS) == once
+    once_explain = explain(PYTHON_ERROR, REPOSITORY, BACKENDS)
+    assert explain(PYTHON_ERROR + PYTHON_ERROR, REPOSITORY, BACKENDS) == once_explain
 
 
 def test_models_that_began_to_load_and_did_not_end_are_known() -> None:

@@ -40,12 +40,12 @@ def test_a_python_that_numpy_1_does_not_exist_for_is_told_which_to_use(
 def test_a_missing_wheel_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def missing(name: str) -> metadata.Distribution:
+    def raise_missing_package(name: str) -> metadata.Distribution:
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(platform, "system", lambda: "Linux")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(metadata, "distribution", missing)
+    monkeypatch.setattr(metadata, "distribution", raise_missing_package)
     with pytest.raises(CannotRunError) as caught:
         find_runtime(tmp_path)
     assert caught.value.remedy.startswith(
@@ -54,9 +54,9 @@ def test_a_missing_wheel_is_named_with_the_command_that_installs_it(
 
 
 def test_a_missing_libpython_is_named_with_its_debian_package() -> None:
-    missing = "cannot open shared object file: No such file or directory"
+    missing_text = "cannot open shared object file: No such file or directory"
     error = linker_error(
-        "stub", f"/x/stub: error while loading shared libraries: {LIBPYTHON}.so.1.0: {missing}\n"
+        "stub", f"/x/stub: error while loading shared libraries: {LIBPYTHON}.so.1.0: {missing_text}\n"
     )
     assert f"{LIBPYTHON}.so.1.0: cannot open shared object file" in error.problem
     assert f"apt install {LIBPYTHON}" in error.remedy

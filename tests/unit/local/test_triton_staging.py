@@ -10,7 +10,7 @@ from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
 
 
-def _staged(folder: Path, config: str) -> tuple[str, list[str]]:
+def stage_model(folder: Path, config: str) -> tuple[str, list[str]]:
     """The staged config.pbtxt on one line, and what is said about it."""
     source = folder / "repository" / "bert"
     source.mkdir(parents=True)
@@ -31,20 +31,20 @@ def _staged(folder: Path, config: str) -> tuple[str, list[str]]:
     ],
 )
 def test_an_instance_group_on_gpus_moves_to_the_cpu(tmp_path: Path, was: str, became: str) -> None:
-    text, said = _staged(tmp_path, f'backend: "python" instance_group [ {{ {was} }} ]')
+    text, lines = stage_model(tmp_path, f'backend: "python" instance_group [ {{ {was} }} ]')
     assert f"instance_group {{ {became} }}" in text
-    (line,) = said
+    (line,) = lines
     assert line.startswith("bert/config.pbtxt: instance_group { ")
     assert line.endswith(f" -> instance_group {{ {became} }}")
 
 
 def test_each_of_several_instance_groups_is_looked_at(tmp_path: Path) -> None:
-    text, said = _staged(
+    text, lines = stage_model(
         tmp_path,
         'backend: "python" instance_group [ { kind: KIND_CPU count: 3 }, { kind: KIND_GPU count: 0 } ]',
     )
     assert "instance_group { count: 3 kind: KIND_CPU } instance_group { count: 1 kind: KIND_CPU }" in text
-    assert len(said) == 1
+    assert len(lines) == 1
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_each_of_several_instance_groups_is_looked_at(tmp_path: Path) -> None:
 def test_a_model_of_a_stand_in_without_instance_group_gets_one_instance_and_not_tritons_two(
     tmp_path: Path, backend: str
 ) -> None:
-    text, said = _staged(tmp_path, backend)
+    text, lines = stage_model(tmp_path, backend)
     assert "instance_group { count: 1 kind: KIND_CPU }" in text
-    assert said == ["bert/config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }"]
+    assert lines == ["bert/config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }"]
 
 
 def test_gpu_accelerators_and_cuda_graphs_are_dropped_from_the_optimization(tmp_path: Path) -> None:
-    text, said = _staged(
+    text, lines = stage_model(
         tmp_path,
         """
         backend: "onnxruntime"
@@ -80,7 +80,7 @@ def test_gpu_accelerators_and_cuda_graphs_are_dropped_from_the_optimization(tmp_
     place = "bert/config.pbtxt: optimization"
     accelerators = 'execution_accelerators { cpu_execution_accelerator { name: "openvino" } }'
     assert f"optimization {{ graph {{ level: 1 }} {accelerators} }}" in text
-    assert said == [
+    assert lines == [
         f"{place} {{ cuda {{ graphs: true }} }} -> dropped",
         f"{place} {{ execution_accelerators {{ gpu_execution_accelerator: tensorrt }} }} -> dropped",
     ]
@@ -88,7 +88,7 @@ def test_gpu_accelerators_and_cuda_graphs_are_dropped_from_the_optimization(tmp_
 
 def test_an_optimization_of_which_nothing_is_left_goes_altogether(tmp_path: Path) -> None:
     accelerators = 'execution_accelerators { gpu_execution_accelerator { name: "tensorrt" } }'
-    text, _ = _staged(tmp_path, f'backend: "python" optimization {{ {accelerators} }}')
+    text, _ = stage_model(tmp_path, f'backend: "python" optimization {{ {accelerators} }}')
     assert text == 'backend: "python"'
 
 
@@ -104,9 +104,9 @@ def test_an_optimization_of_which_nothing_is_left_goes_altogether(tmp_path: Path
     ],
 )
 def test_a_config_that_needs_no_change_or_does_not_parse_keeps_its_bytes(tmp_path: Path, config: str) -> None:
-    _, said = _staged(tmp_path, config)
+    _, lines = stage_model(tmp_path, config)
     assert (tmp_path / "staged" / "bert" / "config.pbtxt").read_text() == config
-    assert said == []
+    assert lines == []
 
 
 def test_the_original_stays_as_it_was_and_big_files_are_not_copied(tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_the_original_stays_as_it_was_and_big_files_are_not_copied(tmp_path: Pat
 
 
 def test_a_configuration_is_read_as_triton_reads_it_where_protobuf_of_python_does_not(tmp_path: Path) -> None:
-    text, said = _staged(
+    text, lines = stage_model(
         tmp_path, 'backend: "python" input { name: "x" dims: - 1 } instance_group { kind: KIND_GPU }'
     )
     assert "instance_group { count: 1 kind: KIND_CPU }" in text
-    assert len(said) == 1
+    assert len(lines) == 1
 
 
 def test_configurations_by_name_are_staged_too(tmp_path: Path) -> None:
@@ -153,9 +153,9 @@ def test_what_a_stand_in_serves_is_named_with_what_runs_it(tmp_path: Path) -> No
         (tmp_path / model / "1").mkdir(parents=True)
         (tmp_path / model / "config.pbtxt").write_text(config)
     (tmp_path / "found/1/model.plan").touch()
-    said = "config.pbtxt: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
+    text = "config.pbtxt: a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
     assert list(stand_ins(tmp_path)) == [
-        f"bert/{said}",
-        f"found/{said}",
+        f"bert/{text}",
+        f"found/{text}",
         "resnet/config.pbtxt: a stand-in for PyTorch's backend runs the TorchScript model, on the CPU",
     ]

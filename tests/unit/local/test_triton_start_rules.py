@@ -9,7 +9,7 @@ import pytest
 from fleet_emulator.hosting import HostingError
 from triton_fleet.local.triton.container import default_model
 
-NAMED = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
+DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 
 
 def _repository(folder: Path, *directories: str) -> Path:
@@ -22,9 +22,9 @@ def _repository(folder: Path, *directories: str) -> Path:
     ("directories", "environment", "model"),
     [
         (["bert"], {}, "bert"),
-        (["bert"], {NAMED: ""}, "bert"),
-        (["bert"], {NAMED: "bert"}, "bert"),
-        (["pre", "bert", "ensemble"], {NAMED: "ensemble"}, "ensemble"),
+        (["bert"], {DEFAULT_MODEL: ""}, "bert"),
+        (["bert"], {DEFAULT_MODEL: "bert"}, "bert"),
+        (["pre", "bert", "ensemble"], {DEFAULT_MODEL: "ensemble"}, "ensemble"),
         ([".hidden"], {}, ".hidden"),
         (["bert"], {"SAGEMAKER_TRITON_INFERENCE_TYPE": "generate"}, "bert"),
     ],
@@ -41,7 +41,11 @@ def test_the_named_model_is_loaded_or_else_the_only_one(
         ([], {}, "No model found in model repository"),
         (["a", "b"], {}, r"More than 1 model directory found .*: a b$"),
         (["bert", ".ipynb_checkpoints"], {}, "More than 1 model directory"),
-        (["bert"], {NAMED: "ensemble"}, f"Directory with provided {NAMED} ensemble does not exist"),
+        (
+            ["bert"],
+            {DEFAULT_MODEL: "ensemble"},
+            f"Directory with provided {DEFAULT_MODEL} ensemble does not exist",
+        ),
         (
             ["bert"],
             {"SAGEMAKER_TRITON_INFERENCE_TYPE": "Infer"},
@@ -60,7 +64,7 @@ def test_a_model_at_the_root_of_the_archive_is_refused_even_if_another_one_is_na
     _repository(tmp_path, "bert")
     (tmp_path / "config.pbtxt").touch()
     with pytest.raises(HostingError, match="Incorrect directory structure"):
-        default_model(tmp_path, {NAMED: "bert"})
+        default_model(tmp_path, {DEFAULT_MODEL: "bert"})
 
 
 def test_files_and_links_to_directories_are_no_models(tmp_path: Path) -> None:

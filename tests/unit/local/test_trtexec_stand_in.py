@@ -27,8 +27,8 @@ VERSIONS = sorted(
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_precision_is_taken_by_those_that_the_catalog_knows_it_of(version: str) -> None:
-    for value, declared in data_file("tensorrt.yaml")["precisions"].items():
-        if flag := declared.get("flag"):
+    for value, declared_precision in data_file("tensorrt.yaml")["precisions"].items():
+        if flag := declared_precision.get("flag"):
             assert (flag in options(version)) == engine_option("precision", value).known_to(version), flag
 
 
@@ -44,11 +44,11 @@ def test_both_calls_of_a_build_are_taken(version: str) -> None:
             "shapes": {"ids": ["1x2", "2x2", "4x2"]},
         }
     )
-    arguments = [each.text for each in trtexec_arguments(engine, version)]
-    tensorrt, here = TensorRT("trtexec", version), Path("here")
+    arguments = [argument.text for argument in trtexec_arguments(engine, version)]
+    tensorrt, path = TensorRT("trtexec", version), Path("here")
     commands = [
-        build_command(tensorrt, arguments, onnx=here, plan=here),
-        load_command(tensorrt, arguments, plan=here),
+        build_command(tensorrt, arguments, onnx=path, plan=path),
+        load_command(tensorrt, arguments, plan=path),
     ]
     for command in commands:
         assert {argument.partition("=")[0] for argument in command[1:]} <= options(version)
@@ -58,6 +58,6 @@ def test_every_line_says_that_it_is_a_stand_in(tmp_path: Path, capsys: pytest.Ca
     stand_in = Trtexec("10.9.0.34", {})
     for arguments in (["--help"], ["--workspace=1"], [f"--loadEngine={tmp_path / 'none'}"], ["--fp16"]):
         stand_in.answer(arguments)
-    said = capsys.readouterr().out.splitlines()
-    assert len(said) >= 12
-    assert [line for line in said if "stand-in" not in line] == []
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) >= 12
+    assert [line for line in lines if "stand-in" not in line] == []

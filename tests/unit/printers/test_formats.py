@@ -1,4 +1,4 @@
-"""What machines read: JSON for scripts, and GitHub's workflow commands."""
+"""Formats for machines: JSON for scripts, and GitHub's workflow commands."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from triton_fleet.printers.formats import Format, print_findings
 UNKNOWN = Finding(code="FL110", message="unknown key", hint="did you mean `scaling`?", line=2, column=1)
 
 
-def printed(
+def print_format(
     capsysbinary: pytest.CaptureFixture[bytes], format: Format, root: Path, *findings: Finding
 ) -> str:
     print_findings(findings, format, root)
-    said = capsysbinary.readouterr()
-    assert said.err == b""
-    return said.out.decode()
+    output = capsysbinary.readouterr()
+    assert output.err == b""
+    return output.out.decode()
 
 
 def at(root: Path, finding: Finding, name: str = "model_specs/a.yaml", **more: Any) -> Finding:
@@ -33,9 +33,9 @@ def test_json_has_every_field_of_a_finding(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     driver = at(tmp_path, UNKNOWN, code="FL204", severity=Severity.WARNING)
-    said = json.loads(printed(capsysbinary, Format.JSON, tmp_path, at(tmp_path, UNKNOWN), driver))
-    assert (said["version"], said["errors"], said["warnings"]) == (1, 1, 1)
-    assert said["findings"][0] == {
+    document = json.loads(print_format(capsysbinary, Format.JSON, tmp_path, at(tmp_path, UNKNOWN), driver))
+    assert (document["version"], document["errors"], document["warnings"]) == (1, 1, 1)
+    assert document["findings"][0] == {
         "code": "FL110",
         "rule": None,
         "name": "unknown-key",
@@ -48,45 +48,47 @@ def test_json_has_every_field_of_a_finding(
         "endpoints": [],
         "docs": "docs/rules.md#fl110",
     }
-    assert said["findings"][1]["rule"] == said["findings"][1]["name"] == "missing-driver"
-    assert said["findings"][1]["severity"] == "warning"
+    assert document["findings"][1]["rule"] == document["findings"][1]["name"] == "missing-driver"
+    assert document["findings"][1]["severity"] == "warning"
 
 
 def test_json_says_null_of_what_is_unknown(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     bare = Finding(code="FL120", message="there is no endpoint 'x'")
-    [said] = json.loads(printed(capsysbinary, Format.JSON, tmp_path, bare))["findings"]
-    assert (said["file"], said["line"], said["column"], said["hint"]) == (None, None, None, "")
+    [finding] = json.loads(print_format(capsysbinary, Format.JSON, tmp_path, bare))["findings"]
+    assert (finding["file"], finding["line"], finding["column"], finding["hint"]) == (None, None, None, "")
 
 
 def test_json_keeps_the_order_of_the_findings(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    found = [at(tmp_path, UNKNOWN, name) for name in ("b.yaml", "a.yaml", "c.yaml")]
-    said = json.loads(printed(capsysbinary, Format.JSON, tmp_path, *found))
-    assert [each["file"] for each in said["findings"]] == ["b.yaml", "a.yaml", "c.yaml"]
+    findings = [at(tmp_path, UNKNOWN, name) for name in ("b.yaml", "a.yaml", "c.yaml")]
+    document = json.loads(print_format(capsysbinary, Format.JSON, tmp_path, *findings))
+    assert [finding["file"] for finding in document["findings"]] == ["b.yaml", "a.yaml", "c.yaml"]
 
 
 def test_json_and_sarif_say_that_nothing_was_found(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert json.loads(printed(capsysbinary, Format.JSON, tmp_path))["findings"] == []
-    assert json.loads(printed(capsysbinary, Format.SARIF, tmp_path))["runs"][0]["results"] == []
+    assert json.loads(print_format(capsysbinary, Format.JSON, tmp_path))["findings"] == []
+    assert json.loads(print_format(capsysbinary, Format.SARIF, tmp_path))["runs"][0]["results"] == []
 
 
 @pytest.mark.parametrize("format", [Format.GITHUB, Format.HUMAN])
 def test_without_findings_nothing_is_annotated(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], format: Format
 ) -> None:
-    assert printed(capsysbinary, format, tmp_path) == ""
+    assert print_format(capsysbinary, format, tmp_path) == ""
 
 
 def test_github_is_told_place_title_message_and_hint(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     driver = at(tmp_path, UNKNOWN, code="FL204", severity=Severity.WARNING)
-    assert printed(capsysbinary, Format.GITHUB, tmp_path, at(tmp_path, UNKNOWN), driver).splitlines() == [
+    assert print_format(
+        capsysbinary, Format.GITHUB, tmp_path, at(tmp_path, UNKNOWN), driver
+    ).splitlines() == [
         "::error file=model_specs/a.yaml,line=2,col=1,title=unknown-key (FL110)"
         "::unknown key%0Ahint: did you mean `scaling`?",
         "::warning file=model_specs/a.yaml,line=2,col=1,title=missing-driver (FL204)"
@@ -98,7 +100,7 @@ def test_github_is_told_of_what_has_no_file(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     bare = Finding(code="FL120", message="there is no endpoint 'x'")
-    assert printed(capsysbinary, Format.GITHUB, tmp_path, bare) == (
+    assert print_format(capsysbinary, Format.GITHUB, tmp_path, bare) == (
         "::error title=unknown-environment-or-endpoint (FL120)::there is no endpoint 'x'\n"
     )
 
@@ -107,7 +109,7 @@ def test_no_message_or_file_name_ends_a_workflow_command_or_begins_another(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     hostile = at(tmp_path, UNKNOWN, "a,line=9::b%0A\n.yaml", message="100 %\r\n::stop-commands::x", hint="")
-    assert printed(capsysbinary, Format.GITHUB, tmp_path, hostile) == (
+    assert print_format(capsysbinary, Format.GITHUB, tmp_path, hostile) == (
         "::error file=a%2Cline=9%3A%3Ab%250A%0A.yaml,line=2,col=1,title=unknown-key (FL110)"
         "::100 %25%0D%0A::stop-commands::x\n"
     )
@@ -118,7 +120,7 @@ def test_every_document_is_utf_8_whatever_a_file_is_called(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], format: Format
 ) -> None:
     odd = at(tmp_path, UNKNOWN, os.fsdecode(b"\xff.yaml"), message="bad name \udcff, ü")
-    assert "bad name ?, ü" in printed(capsysbinary, format, tmp_path, odd)
+    assert "bad name ?, ü" in print_format(capsysbinary, format, tmp_path, odd)
 
 
 class TestFleetBelowTheTopOfItsRepository:
@@ -134,15 +136,15 @@ class TestFleetBelowTheTopOfItsRepository:
     def test_github_gets_paths_from_the_top(
         self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
     ) -> None:
-        said = printed(capsysbinary, Format.GITHUB, root, at(root, UNKNOWN))
-        assert "file=serving/fleet/model_specs/a.yaml," in said
+        text = print_format(capsysbinary, Format.GITHUB, root, at(root, UNKNOWN))
+        assert "file=serving/fleet/model_specs/a.yaml," in text
 
     def test_sarif_gets_paths_from_the_top_and_the_fleets_folder_for_what_has_no_file(
         self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
     ) -> None:
-        said = json.loads(printed(capsysbinary, Format.SARIF, root, at(root, UNKNOWN), UNKNOWN))
-        places = [each["locations"][0]["physicalLocation"] for each in said["runs"][0]["results"]]
-        assert [each["artifactLocation"]["uri"] for each in places] == [
+        document = json.loads(print_format(capsysbinary, Format.SARIF, root, at(root, UNKNOWN), UNKNOWN))
+        places = [result["locations"][0]["physicalLocation"] for result in document["runs"][0]["results"]]
+        assert [deployment["artifactLocation"]["uri"] for deployment in places] == [
             "serving/fleet/model_specs/a.yaml",
             "serving/fleet/model_specs",
         ]
@@ -150,8 +152,8 @@ class TestFleetBelowTheTopOfItsRepository:
     def test_json_gets_paths_from_the_fleet(
         self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
     ) -> None:
-        [said] = json.loads(printed(capsysbinary, Format.JSON, root, at(root, UNKNOWN)))["findings"]
-        assert said["file"] == "model_specs/a.yaml"
+        [finding] = json.loads(print_format(capsysbinary, Format.JSON, root, at(root, UNKNOWN)))["findings"]
+        assert finding["file"] == "model_specs/a.yaml"
 
 
 @pytest.mark.parametrize("format", [Format.GITHUB, Format.SARIF])
@@ -164,4 +166,4 @@ def test_paths_are_not_guessed_where_git_refuses_to_name_the_top(
     GitRepository.around(tmp_path)
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(CannotRunError, match=r"safe\.directory"):
-        printed(capsysbinary, format, tmp_path, at(tmp_path, UNKNOWN))
+        print_format(capsysbinary, format, tmp_path, at(tmp_path, UNKNOWN))

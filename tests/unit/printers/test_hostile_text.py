@@ -1,4 +1,4 @@
-"""What a stranger wrote reaches a terminal or a CI log as visible text: it drives neither."""
+"""Text of a stranger reaches a terminal or a CI log as visible text: it drives neither."""
 
 from __future__ import annotations
 
@@ -54,9 +54,13 @@ UNSEEN = (
 )
 HOSTILE = (
     *COMMANDS,
-    *(f"a{broken}{command}" for broken in BREAKS for command in ("::error::x", "  ::error::x", "##[group]x")),
+    *(
+        f"a{broken_values}{command}"
+        for broken_values in BREAKS
+        for command in ("::error::x", "  ::error::x", "##[group]x")
+    ),
     "a\x1b]0;title\x07\x1b[2J\x1b[31mb",
-    "".join(f"{each}x" for each in UNSEEN if each not in "\n"),
+    "".join(f"{item}x" for item in UNSEEN if item not in "\n"),
     "[red]markup[/red] :warning:",
 )
 
@@ -65,18 +69,18 @@ def require_powerless(output: str) -> None:
     for line in output.split("\n"):
         assert not line.strip().startswith("::"), line
         assert "##[" not in line
-        for each in line:
-            assert each == " " or unicodedata.category(each)[0] not in "CZ", (line, each)
-            assert each not in "\u034f\u115f\u3164\ufe0f\U000e0100", (line, each)
+        for item in line:
+            assert item == " " or unicodedata.category(item)[0] not in "CZ", (line, item)
+            assert item not in "\u034f\u115f\u3164\ufe0f\U000e0100", (line, item)
 
 
 @given(st.text(st.sampled_from([*UNSEEN, *":#[] a\n"]), max_size=30), st.integers(0, 30))
 def test_any_text_becomes_powerless_whole_and_in_pieces(text: str, at: int) -> None:
     require_powerless(powerless(text))
-    printed = io.StringIO()
-    console = OutputConsole(file=printed, width=10_000)
+    stream = io.StringIO()
+    console = OutputConsole(file=stream, width=10_000)
     console.print(Text.assemble((text[:at], "bold"), (text[at:], "red")))
-    require_powerless(printed.getvalue())
+    require_powerless(stream.getvalue())
 
 
 @pytest.mark.nightly
@@ -101,39 +105,39 @@ def refuse(text: str) -> None:
 
 
 def find(text: str) -> None:
-    found = Finding(code="FL001", message=text, hint=text, file=Path("a", text.replace("\0", "0") or "b"))
+    finding = Finding(code="FL001", message=text, hint=text, file=Path("a", text.replace("\0", "0") or "b"))
 
     def wrong() -> None:
-        raise FindingsError([found, Finding(code="FL001", message=f"a\n{text}", severity=Severity.WARNING)])
+        raise FindingsError([finding, Finding(code="FL001", message=f"a\n{text}", severity=Severity.WARNING)])
 
     with pytest.raises(SystemExit):
         run_to_exit(wrong)
 
 
 def steps(text: str) -> None:
-    taken = Steps(OutputConsole())
-    with taken.step(text) as step:
-        taken.say(text)
+    taken_steps = Steps(OutputConsole())
+    with taken_steps.step(text) as step:
+        taken_steps.say(text)
         step.note = text
-    taken.history.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILURE))
-    taken.to_come.append(text)
-    OutputConsole().print(deploy._summary(taken))
+    taken_steps.history.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILURE))
+    taken_steps.to_come.append(text)
+    OutputConsole().print(deploy._summary(taken_steps))
 
 
 def progress(text: str) -> None:
-    for made in (LineProgress(OutputConsole()), BarProgress(OutputConsole(force_terminal=False))):
-        with made.build(text) as tell:
+    for made_progress in (LineProgress(OutputConsole()), BarProgress(OutputConsole(force_terminal=False))):
+        with made_progress.build(text) as tell:
             tell(text)
-        with made.archive(text, 1) as advance:
+        with made_progress.archive(text, 1) as advance:
             advance(1)
 
 
 def table(text: str) -> None:
-    made = Table(box=None, pad_edge=False)
-    made.add_column(text)
-    made.add_row(text)
-    made.add_row(Text(text))
-    OutputConsole().print(made)
+    made_table = Table(box=None, pad_edge=False)
+    made_table.add_column(text)
+    made_table.add_row(text)
+    made_table.add_row(Text(text))
+    OutputConsole().print(made_table)
 
 
 def served(text: str) -> None:
@@ -157,17 +161,17 @@ def served(text: str) -> None:
 
 def live_models(text: str) -> None:
     live: Any = SimpleNamespace(deployment=SimpleNamespace(environment="dev"), endpoint="zoo")
-    when = datetime(2026, 1, 1, tzinfo=UTC)
+    date = datetime(2026, 1, 1, tzinfo=UTC)
     for target in (
-        Target(name=text, size=1, modified=when, is_declared=False),
+        Target(name=text, size=1, modified=date, is_declared=False),
         Target(name=text, is_declared=True),
     ):
         say("  ".join(models._row(live, target, {text: text})))
 
 
-def unneeded(text: str) -> None:
+def check_unneeded_escape(text: str) -> None:
     image = SimpleNamespace(size=1, repository=text)
-    units = [SimpleNamespace(name=text, size=1, objects=[1, 2], image=each) for each in (None, image)]
+    units = [SimpleNamespace(name=text, size=1, objects=[1, 2], image=item) for item in (None, image)]
     plan: Any = SimpleNamespace(
         units=units,
         uploads=[SimpleNamespace(key=text)],
@@ -180,7 +184,7 @@ def unneeded(text: str) -> None:
     publish._show(plan, text)
 
 
-def doomed(text: str) -> None:
+def check_doomed_text(text: str) -> None:
     texts = dict.fromkeys(("name", "status", "instance_type", "image", "model_data_url", "config_name"), text)
     live: Any = LiveEndpoint(instances=1, variants=(text,), **texts)
     stack: Any = SimpleNamespace(name=text, status=text)
@@ -192,11 +196,11 @@ def doomed(text: str) -> None:
     destroy._show(Deletion(stack=stack, types=[text], endpoint=live), project, text)
 
 
-def looked(text: str) -> None:
+def check_look(text: str) -> None:
     OutputConsole().print(preflight._line(SimpleNamespace(title=text, text=text, severity=None)))  # type: ignore[arg-type]
 
 
-def commented(text: str) -> None:
+def check_comment(text: str) -> None:
     print_lines(OutputConsole(), [Line(Text(text), text), Line(Text("x" * 200), text)])
 
 
@@ -204,37 +208,56 @@ def machine(text: str) -> None:
     print_findings([Finding(code="FL110", message=text, hint=text)], Format.JSON, ROOT)
 
 
-PRINTING: list[Callable[[str], None]] = [
-    *(say, print_error, print_line, refuse, find, steps, progress, table, served, live_models, unneeded),
-    *(doomed, looked, commented, machine, print_json, lambda text: print_json({text: [text]})),
+PRINT_FUNCTIONS: list[Callable[[str], None]] = [
+    *(
+        say,
+        print_error,
+        print_line,
+        refuse,
+        find,
+        steps,
+        progress,
+        table,
+        served,
+        live_models,
+        check_unneeded_escape,
+    ),
+    *(
+        check_doomed_text,
+        check_look,
+        check_comment,
+        machine,
+        print_json,
+        lambda text: print_json({text: [text]}),
+    ),
 ]
 
 
-@pytest.mark.parametrize("show", PRINTING)
+@pytest.mark.parametrize("show", PRINT_FUNCTIONS)
 def test_no_text_of_others_has_power(show: Callable[[str], None], capfd: pytest.CaptureFixture[str]) -> None:
     for text in HOSTILE:
         show(text)
-        shown = capfd.readouterr()
-        assert shown.out + shown.err
-        require_powerless(shown.out + shown.err)
+        output = capfd.readouterr()
+        assert output.out + output.err
+        require_powerless(output.out + output.err)
 
 
 def test_no_text_of_others_has_power_in_sarif(capfd: pytest.CaptureFixture[str]) -> None:
     """All in one document: each has the descriptions of all rules."""
     print_findings([Finding(code="FL110", message=text, hint=text) for text in HOSTILE], Format.SARIF, ROOT)
-    printed = capfd.readouterr().out
-    require_powerless(printed)
-    assert len(json.loads(printed)["runs"][0]["results"]) == len(HOSTILE)
+    output = capfd.readouterr().out
+    require_powerless(output)
+    assert len(json.loads(output)["runs"][0]["results"]) == len(HOSTILE)
 
 
 def test_lines_after_the_first_begin_with_a_mark(capfd: pytest.CaptureFixture[str]) -> None:
     say("one\ntwo\nthree")
     refuse("one\ntwo")
     find("one\ntwo")
-    shown = capfd.readouterr()
-    assert shown.out == "one\n    | two\n    | three\n"
-    assert shown.err.startswith("cannot run: one\n    | two\n  remedy: one\n    | two\n")
-    assert "FL001: one\n    | two\n  hint: one\n    | two\n" in shown.err
+    output = capfd.readouterr()
+    assert output.out == "one\n    | two\n    | three\n"
+    assert output.err.startswith("cannot run: one\n    | two\n  remedy: one\n    | two\n")
+    assert "FL001: one\n    | two\n  hint: one\n    | two\n" in output.err
 
 
 def test_json_says_what_it_said(capfd: pytest.CaptureFixture[str]) -> None:
@@ -261,14 +284,14 @@ def test_an_answer_is_bytes_for_a_program_and_visible_lines_for_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answer = b"\x1b[2J\xff\n::error::x\ty"
-    for stream, shown in (
+    for stream, output in (
         (io.TextIOWrapper(io.BytesIO()), answer),
         (Terminal(io.BytesIO()), b"\\x1b[2J\\xff\n:\\x3aerror::x    y\n"),
     ):
         monkeypatch.setattr("sys.stdout", stream)
         print_bytes(answer)
         stream.flush()
-        assert stream.buffer.getvalue() == shown  # type: ignore[attr-defined]
+        assert stream.buffer.getvalue() == output  # type: ignore[attr-defined]
 
 
 def test_a_log_of_a_model_is_printed_without_power(
@@ -279,6 +302,6 @@ def test_a_log_of_a_model_is_printed_without_power(
     monkeypatch.setattr(LocalState, "logs", lambda _: {"zoo": log})
     monkeypatch.setattr(local, "_state", lambda: LocalState(tmp_path))
     local.logs("zoo")
-    shown = capfd.readouterr().out
-    assert len(shown.splitlines()) == len("\n".join(HOSTILE).split("\n"))
-    require_powerless(shown)
+    output = capfd.readouterr().out
+    assert len(output.splitlines()) == len("\n".join(HOSTILE).split("\n"))
+    require_powerless(output)

@@ -23,20 +23,20 @@ CONFIRMS = ("triton_fleet/cli/output.py",)
 
 
 def strays(file: Path) -> list[str]:
-    found = []
+    result = []
     for node in ast.walk(ast.parse(file.read_text())):
         match node:
             case ast.Call(func=ast.Name(id="print" | "Console" | "input")):
-                found.append(f"{file}:{node.lineno}")
+                result.append(f"{file}:{node.lineno}")
             case ast.Call(func=ast.Attribute(value=ast.Name(id="typer" | "click"), attr=name)) if name in (
                 *("echo", "secho", "confirm", "prompt"),
             ):
-                found.append(f"{file}:{node.lineno}")
+                result.append(f"{file}:{node.lineno}")
             case ast.Attribute(value=ast.Name(id="sys"), attr="stdout" | "stderr" | "__stdout__"):
-                found.append(f"{file}:{node.lineno}")
+                result.append(f"{file}:{node.lineno}")
             case ast.ImportFrom(module="rich.console" | "rich") if "Console" in {n.name for n in node.names}:
-                found.append(f"{file}:{node.lineno}")
-    return found
+                result.append(f"{file}:{node.lineno}")
+    return result
 
 
 def test_nothing_prints_past_the_one_place() -> None:
@@ -45,7 +45,12 @@ def test_nothing_prints_past_the_one_place() -> None:
         for name in ("triton_fleet", "emulator")
         for path in (ROOT / name).rglob("*.py")
     }
-    allowed = (*PROGRAMS, *THE_PLACE, *CONFIRMS)
-    printing = [each for name, path in files.items() if not name.startswith(allowed) for each in strays(path)]
-    assert printing == []
+    allowed_programs = (*PROGRAMS, *THE_PLACE, *CONFIRMS)
+    printing_files = [
+        stray
+        for name, path in files.items()
+        if not name.startswith(allowed_programs)
+        for stray in strays(path)
+    ]
+    assert printing_files == []
     assert all(strays(files[name]) for name in THE_PLACE)

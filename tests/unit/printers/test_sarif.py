@@ -62,26 +62,32 @@ def test_no_findings_are_a_document_with_an_empty_list(tmp_path: Path) -> None:
 
 
 def test_every_rule_and_code_is_described_whatever_was_found(spec: Path, tmp_path: Path) -> None:
-    described = run_of(tmp_path)["tool"]["driver"]["rules"]
-    assert [each["id"] for each in described] == [*rules(), *other_codes()]
-    assert [each["name"] for each in described] == [name_of(each["id"]) for each in described]
-    assert described == run_of(tmp_path, finding(spec, 2, 1))["tool"]["driver"]["rules"]
-    for each in described:
-        assert each["defaultConfiguration"]["level"] in {"warning", "error"}
-        for text in (each["shortDescription"]["text"], each["fullDescription"]["text"], each["help"]["text"]):
+    described_rules = run_of(tmp_path)["tool"]["driver"]["rules"]
+    assert [described_rule["id"] for described_rule in described_rules] == [*rules(), *other_codes()]
+    assert [described_rule["name"] for described_rule in described_rules] == [
+        name_of(described_rule["id"]) for described_rule in described_rules
+    ]
+    assert described_rules == run_of(tmp_path, finding(spec, 2, 1))["tool"]["driver"]["rules"]
+    for described_rule in described_rules:
+        assert described_rule["defaultConfiguration"]["level"] in {"warning", "error"}
+        for text in (
+            described_rule["shortDescription"]["text"],
+            described_rule["fullDescription"]["text"],
+            described_rule["help"]["text"],
+        ):
             assert text
-        assert len(each["fullDescription"]["text"]) <= 1024
-        assert each.get("helpUri", "https://").startswith("https://"), "it must be an absolute URI"
+        assert len(described_rule["fullDescription"]["text"]) <= 1024
+        assert described_rule.get("helpUri", "https://").startswith("https://"), "it must be an absolute URI"
 
 
 def test_a_rule_is_described_in_its_own_words(tmp_path: Path) -> None:
     rule = rules()["FL204"]
-    [described] = [each for each in run_of(tmp_path)["tool"]["driver"]["rules"] if each["id"] == "FL204"]
-    assert described["name"] == rule.name
-    assert described["shortDescription"]["text"] == rule.summary
-    assert rule.why in described["fullDescription"]["text"]
-    assert described["helpUri"] == rule.source
-    assert "docs/rules.md#fl204" in described["help"]["text"]
+    [described_rule] = [rule for rule in run_of(tmp_path)["tool"]["driver"]["rules"] if rule["id"] == "FL204"]
+    assert described_rule["name"] == rule.name
+    assert described_rule["shortDescription"]["text"] == rule.summary
+    assert rule.why in described_rule["fullDescription"]["text"]
+    assert described_rule["helpUri"] == rule.source
+    assert "docs/rules.md#fl204" in described_rule["help"]["text"]
 
 
 @pytest.mark.parametrize("severity", list(Severity))
@@ -115,9 +121,9 @@ def test_a_relative_path_is_one_of_the_working_directory(
 def test_a_link_is_followed_since_code_scanning_does_not(spec: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.yaml"
     link.symlink_to(spec)
-    linked, own = place_of(tmp_path, finding(link, 2, 1)), place_of(tmp_path, finding(spec, 2, 1))
-    assert linked["artifactLocation"] == own["artifactLocation"]
-    assert linked["region"] == {"startLine": 2, "startColumn": 1}, "no content is read through a link"
+    place, own = place_of(tmp_path, finding(link, 2, 1)), place_of(tmp_path, finding(spec, 2, 1))
+    assert place["artifactLocation"] == own["artifactLocation"]
+    assert place["region"] == {"startLine": 2, "startColumn": 1}, "no content is read through a link"
 
 
 def test_a_file_outside_of_the_root_is_absolute(spec: Path, tmp_path: Path) -> None:
@@ -147,17 +153,17 @@ def test_an_unchanged_finding_is_recognised_where_its_line_moves(spec: Path, tmp
 
 
 def test_another_code_line_or_file_is_another_finding(spec: Path, tmp_path: Path) -> None:
-    other = spec.with_name("other.yaml")
-    other.write_text(TEXT)
-    found = [
+    other_file = spec.with_name("other.yaml")
+    other_file.write_text(TEXT)
+    findings = [
         finding(spec, 2, 1),
         finding(spec, 1, 1),
         finding(spec, 2, 1, code="FL112"),
-        finding(other, 2, 1),
+        finding(other_file, 2, 1),
         finding(spec, message="one"),
         finding(spec, message="another"),
     ]
-    assert len({fingerprint(tmp_path, each) for each in found}) == len(found)
+    assert len({fingerprint(tmp_path, finding) for finding in findings}) == len(findings)
 
 
 def test_the_fingerprint_of_a_secret_s_line_is_not_made_of_the_secret(spec: Path, tmp_path: Path) -> None:
@@ -168,7 +174,7 @@ def test_the_fingerprint_of_a_secret_s_line_is_not_made_of_the_secret(spec: Path
 
 
 def test_findings_that_are_alike_are_told_apart(spec: Path, tmp_path: Path) -> None:
-    twice = run_of(tmp_path, finding(spec, 2, 1), finding(spec, 2, 1, message="again"))["results"]
-    first, second = (each["partialFingerprints"]["primaryLocationLineHash"] for each in twice)
+    results = run_of(tmp_path, finding(spec, 2, 1), finding(spec, 2, 1, message="again"))["results"]
+    first, second = (result["partialFingerprints"]["primaryLocationLineHash"] for result in results)
     assert first.partition(":")[0] == second.partition(":")[0]
     assert (first[-2:], second[-2:]) == (":1", ":2")

@@ -1,4 +1,4 @@
-"""What is missing of an extra is named with the command that adds the extra."""
+"""Packages that an extra lacks are named with the command that adds the extra."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LOCAL: Mapping[str, Sequence[str]] = {
 
 
 @pytest.mark.parametrize(
-    ("installed", "extra", "missing"),
+    ("installed_lines", "extra", "missing_lines"),
     [
         (BASE, "", []),
         (BASE, "deploy", ["boto3", "triton-endpoints"]),
@@ -63,17 +63,19 @@ LOCAL: Mapping[str, Sequence[str]] = {
     ],
 )
 def test_what_an_extra_lacks_is_found_also_where_something_else_brings_it(
-    installed: Mapping[str, Sequence[str]], extra: str, missing: list[str]
+    installed_lines: Mapping[str, Sequence[str]], extra: str, missing_lines: list[str]
 ) -> None:
-    assert missing_distributions(extra, installed.get) == missing
+    assert missing_distributions(extra, installed_lines.get) == missing_lines
 
 
-def refusal(module: str, installed: Mapping[str, Sequence[str]]) -> CannotRunError | None:
-    return missing_package(ModuleNotFoundError(f"No module named {module!r}", name=module), installed.get)
+def refusal(module: str, installed_lines: Mapping[str, Sequence[str]]) -> CannotRunError | None:
+    return missing_package(
+        ModuleNotFoundError(f"No module named {module!r}", name=module), installed_lines.get
+    )
 
 
 @pytest.mark.parametrize(
-    ("installed", "module", "extra"),
+    ("installed_lines", "module", "extra"),
     [
         (BASE, "boto3", "[deploy]"),
         (BASE, "botocore.exceptions", "[deploy]"),
@@ -87,22 +89,22 @@ def refusal(module: str, installed: Mapping[str, Sequence[str]]) -> CannotRunErr
     ],
 )
 def test_a_package_that_is_not_installed_is_refused_with_its_extra(
-    installed: Mapping[str, Sequence[str]], module: str, extra: str
+    installed_lines: Mapping[str, Sequence[str]], module: str, extra: str
 ) -> None:
-    found = refusal(module, installed)
-    assert found is not None
-    assert found.problem == f"this command needs {module.partition('.')[0]}, which is not installed"
-    assert found.remedy == f"run `make setup`; without a Makefile: {install_command(extra)}"
+    error = refusal(module, installed_lines)
+    assert error is not None
+    assert error.problem == f"this command needs {module.partition('.')[0]}, which is not installed"
+    assert error.remedy == f"run `make setup`; without a Makefile: {install_command(extra)}"
 
 
 @pytest.mark.parametrize(
-    ("installed", "module"),
+    ("installed_lines", "module"),
     [(BASE, "triton_fleet.no_such_module"), (LOCAL, "PIL"), (LOCAL, ""), ({}, "boto3")],
 )
 def test_a_module_of_the_product_or_of_no_extra_is_a_bug_and_stays_one(
-    installed: Mapping[str, Sequence[str]], module: str
+    installed_lines: Mapping[str, Sequence[str]], module: str
 ) -> None:
-    assert refusal(module, installed) is None
+    assert refusal(module, installed_lines) is None
 
 
 def test_an_extra_that_a_command_needs_is_refused_with_all_that_it_lacks() -> None:

@@ -32,10 +32,10 @@ def test_the_python_of_the_tests_has_this_tree(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "triton_fleet/__init__.py").write_text("raise SystemExit(3)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    found = installation(Path(sys.executable))
-    assert found.packages["triton_fleet"] == Path(str(triton_fleet.__file__)).resolve()
-    assert found.context == json.loads((ROOT / "cdk.json").read_text())["context"]
-    assert str(found) == f"{found.version} ({ROOT / 'triton_fleet'})"
+    actual_installation = installation(Path(sys.executable))
+    assert actual_installation.packages["triton_fleet"] == Path(str(triton_fleet.__file__)).resolve()
+    assert actual_installation.context == json.loads((ROOT / "cdk.json").read_text())["context"]
+    assert str(actual_installation) == f"{actual_installation.version} ({ROOT / 'triton_fleet'})"
 
 
 def test_a_python_without_triton_fleet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,15 +48,15 @@ def test_a_python_without_triton_fleet_is_refused(tmp_path: Path, monkeypatch: p
 
 def test_two_pythons_of_one_package_are_refused() -> None:
     require_distinct(of("/a"), of("/b"))
-    shared = of("/b")
-    mixed = Installation(
-        python=shared.python,
+    shared_installation = of("/b")
+    installation = Installation(
+        python=shared_installation.python,
         version="1",
-        packages={**shared.packages, "fleet_stacks": of("/a").packages["fleet_stacks"]},
+        packages={**shared_installation.packages, "fleet_stacks": of("/a").packages["fleet_stacks"]},
         context={},
     )
     with pytest.raises(CannotRunError, match="imports fleet_stacks from /a/fleet_stacks"):
-        require_distinct(of("/a"), mixed)
+        require_distinct(of("/a"), installation)
 
 
 def test_no_variable_gives_a_python_the_packages_of_another() -> None:
@@ -64,6 +64,14 @@ def test_no_variable_gives_a_python_the_packages_of_another() -> None:
 
 
 def test_an_upgrade_brings_the_settings_of_the_other_version_and_keeps_the_owners() -> None:
-    this, other = of("/a", kept=1, changed=1, dropped=1), of("/b", kept=1, changed=2, added=2)
+    installation, other_installation = (
+        of("/a", kept=1, changed=1, dropped=1),
+        of("/b", kept=1, changed=2, added=2),
+    )
     context = {"kept": 1, "changed": 1, "dropped": 1, "owner": 3}
-    assert upgraded_context(context, this, other) == {"kept": 1, "changed": 2, "added": 2, "owner": 3}
+    assert upgraded_context(context, installation, other_installation) == {
+        "kept": 1,
+        "changed": 2,
+        "added": 2,
+        "owner": 3,
+    }

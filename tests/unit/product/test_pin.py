@@ -17,7 +17,7 @@ from triton_fleet.product.pin import Commit, Origin, install_command, own_origin
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class Installed:
+class InstalledPackage:
     """A distribution of this version with a record of where it came from."""
 
     version = VERSION
@@ -30,7 +30,7 @@ class Installed:
 
 
 def origin_of(record: object) -> Origin:
-    return own_origin(Installed(record))
+    return own_origin(InstalledPackage(record))
 
 
 GIT = origin_of({"url": "https://example.com/fleet", "vcs_info": {"vcs": "git", "commit_id": COMMIT}})
@@ -47,25 +47,25 @@ def origin_of_file(file: Path, digest: str = "") -> Origin:
     return origin_of({"url": file.as_uri(), "archive_info": hashes})
 
 
-def listed(*parts: str) -> str:
-    return " ".join(f"'{each}'" for each in parts)
+def lock_text(*parts: str) -> str:
+    return " ".join(f"'{part}'" for part in parts)
 
 
 GIT_URL = f"git+https://example.com/fleet@{COMMIT}"
 ARCHIVE_URL = f"https://example.com/{COMMIT}.tar.gz#sha256=ab12"
-OF_GIT = listed(
+OF_GIT = lock_text(
     f"triton-fleet[local] @ {GIT_URL}",
     f"triton-endpoints @ {GIT_URL}#subdirectory=constructs",
     f"triton-fleet-client @ {GIT_URL}#subdirectory=client",
     f"triton-fleet-emulator @ {GIT_URL}#subdirectory=emulator",
 )
-OF_ARCHIVE = listed(
+OF_ARCHIVE = lock_text(
     f"triton-fleet[local] @ {ARCHIVE_URL}",
     f"triton-endpoints @ {ARCHIVE_URL}&subdirectory=constructs",
     f"triton-fleet-client @ {ARCHIVE_URL}&subdirectory=client",
     f"triton-fleet-emulator @ {ARCHIVE_URL}&subdirectory=emulator",
 )
-OF_FOLDER = listed(
+OF_FOLDER = lock_text(
     "triton-fleet[local] @ file:///home/me/the%20fleet",
     "triton-endpoints @ file:///home/me/the%20fleet/constructs",
     "triton-fleet-client @ file:///home/me/the%20fleet/client",
@@ -93,7 +93,7 @@ def test_a_remedy_names_what_was_installed_and_no_version_of_an_index(origin: Or
 
 
 def test_a_remedy_names_the_wheels_beside_the_one_that_was_installed() -> None:
-    assert install_command("[deploy]", WHEEL) == "pip install " + listed(
+    assert install_command("[deploy]", WHEEL) == "pip install " + lock_text(
         f"triton-fleet[deploy] @ file:///home/me/triton_fleet-{NAME}#sha256=ab12",
         f"triton-endpoints @ file:///home/me/triton_endpoints-{NAME}",
         f"triton-fleet-client @ file:///home/me/triton_fleet_client-{NAME}",
@@ -101,21 +101,21 @@ def test_a_remedy_names_the_wheels_beside_the_one_that_was_installed() -> None:
 
 
 def wheels_of(folder: Path | None = None, origin: Origin | None = None) -> Wheels:
-    found = own_pin(folder, origin)
-    assert isinstance(found, Wheels)
-    return found
+    pin = own_pin(folder, origin)
+    assert isinstance(pin, Wheels)
+    return pin
 
 
-@pytest.mark.parametrize("recorded", [True, False], ids=["by pip", "by uv, which records no digest"])
-def test_the_wheels_that_were_installed_are_those_that_a_fleet_has(tmp_path: Path, recorded: bool) -> None:
+@pytest.mark.parametrize("is_recorded", [True, False], ids=["by pip", "by uv, which records no digest"])
+def test_the_wheels_that_were_installed_are_those_that_a_fleet_has(tmp_path: Path, is_recorded: bool) -> None:
     file = empty_wheels(tmp_path) / f"triton_fleet-{NAME}"
     digest = sha256(file.read_bytes()).hexdigest()
-    wheels = wheels_of(origin=origin_of_file(file, digest if recorded else ""))
+    wheels = wheels_of(origin=origin_of_file(file, digest if is_recorded else ""))
     assert wheels.files("[local]") == {
-        f"vendor/{each.name}": each.read_bytes() for each in tmp_path.iterdir()
+        f"vendor/{path.name}": path.read_bytes() for path in tmp_path.iterdir()
     }
     assert wheels.lines("[local]")[0] == f"./vendor/{file.name}[local] --hash=sha256:{digest}"
-    assert [re.sub("[0-9a-f]{64}", "DIGEST", each) for each in wheels.lines("[deploy]")] == [
+    assert [re.sub("[0-9a-f]{64}", "DIGEST", line) for line in wheels.lines("[deploy]")] == [
         f"./vendor/triton_fleet-{NAME}[deploy] --hash=sha256:DIGEST",
         f"./vendor/triton_endpoints-{NAME} --hash=sha256:DIGEST",
         f"./vendor/triton_fleet_client-{NAME} --hash=sha256:DIGEST",
@@ -138,7 +138,7 @@ def test_a_commit_is_pinned_with_all_that_the_extras_bring() -> None:
     pin = own_pin(origin=GIT)
     assert isinstance(pin, Commit)
     assert pin.extras == "[local]"
-    assert listed(*pin.lines("[local]")) == OF_GIT
+    assert lock_text(*pin.lines("[local]")) == OF_GIT
     assert all(COMMIT in line for line in pin.lines("[deploy]")) and len(pin.lines("[deploy]")) == 3
 
 
@@ -201,9 +201,11 @@ def test_wheels_that_are_named_go_before_what_was_installed(tmp_path: Path) -> N
     ],
 )
 def test_the_lines_of_the_product_are_found_among_others(line: str, extras: str | None) -> None:
-    others = "./vendor/triton_endpoints-0.2.0-py3-none-any.whl --hash=sha256:ab\ntriton-fleet-client==0.2.0"
-    text = f"boto3==1\n# triton-fleet==1\ntriton-fleet-tools==9\n{others}\n{line}\nnumpy==2\n"
-    found = product_line(text)
-    assert found is not None
-    assert (found[0], found["extras"]) == (line, extras)
-    assert "\n".join(each[0] for each in product_lines(text)) == f"{others}\n{line}"
+    other_text = (
+        "./vendor/triton_endpoints-0.2.0-py3-none-any.whl --hash=sha256:ab\ntriton-fleet-client==0.2.0"
+    )
+    text = f"boto3==1\n# triton-fleet==1\ntriton-fleet-tools==9\n{other_text}\n{line}\nnumpy==2\n"
+    match = product_line(text)
+    assert match is not None
+    assert (match[0], match["extras"]) == (line, extras)
+    assert "\n".join(match[0] for match in product_lines(text)) == f"{other_text}\n{line}"

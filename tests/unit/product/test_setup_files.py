@@ -1,4 +1,4 @@
-"""What `make setup` of a new fleet installs: wheels and their dependencies, by hashes that the fleet has itself."""
+"""The packages that `make setup` of a new fleet installs: wheels and their dependencies, by hashes that the fleet has itself."""
 
 from __future__ import annotations
 
@@ -18,14 +18,6 @@ from triton_fleet.product.setup_files import setup_files
 
 GIT = "git+https://example.com/fleet@0123456789abcdef0123456789abcdef01234567"
 COMMIT = Commit(Origin(version=VERSION, url="https://example.com/fleet", repository=GIT))
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A new fleet without an example."""
-    done = init(tmp_path / "fleet", "--account", "123456789012", "--example", "none")
-    assert done.exit_code == 0
-    return tmp_path / "fleet"
 
 
 @pytest.fixture
@@ -68,16 +60,18 @@ def example(tmp_path: Path) -> Path:
         "a line with hashes",
     ],
 )
-def test_an_upgrade_changes_the_lines_of_the_product_alone(folder: Path, before: str, after: str) -> None:
-    (folder / "requirements.txt").write_text(before)
-    init(folder, "--upgrade", "--yes")
-    pinned = re.sub(r"FLEET(\S*)", lambda line: "\n".join(lines_of(folder, line[1])), after)
-    assert (folder / "requirements.txt").read_text() == pinned
+def test_an_upgrade_changes_the_lines_of_the_product_alone(
+    initial_fleet: Path, before: str, after: str
+) -> None:
+    (initial_fleet / "requirements.txt").write_text(before)
+    init(initial_fleet, "--upgrade", "--yes")
+    text = re.sub(r"FLEET(\S*)", lambda line: "\n".join(lines_of(initial_fleet, line[1])), after)
+    assert (initial_fleet / "requirements.txt").read_text() == text
 
 
 def lines_of(fleet: Path, extras: str) -> list[str]:
     """The lines of the wheels that a fleet with some extras has."""
-    names = [f"{each.stem}-{VERSION}-py3-none-any.whl" for each in distributions(extras)]
+    names = [f"{distribution.stem}-{VERSION}-py3-none-any.whl" for distribution in distributions(extras)]
     files = [fleet / "vendor" / name for name in names]
     return [
         f"./vendor/{file.name}{extras if file is files[0] else ''}"
@@ -88,27 +82,28 @@ def lines_of(fleet: Path, extras: str) -> list[str]:
 
 def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
     choice = re.compile(r"^HAS_TRITON := .*?^PYTHON \?= .*?echo python3\)$", re.MULTILINE | re.DOTALL)
-    [shipped], [written] = (
-        choice.findall(text) for text in ((ROOT / "Makefile").read_text(), generated(tmp_path, "Makefile"))
+    [matches], [written_matches] = (
+        choice.findall(text)
+        for text in ((ROOT / "Makefile").read_text(), generate_file(tmp_path, "Makefile"))
     )
-    assert written == shipped
+    assert written_matches == matches
 
 
-def generated(root: Path, name: str) -> str:
+def generate_file(root: Path, name: str) -> str:
     """One of the generated files of a folder."""
     return str(setup_files(root, COMMIT)[name])
 
 
 def test_what_npm_installs_is_pinned_as_in_the_clone(tmp_path: Path) -> None:
-    shipped, written = (
+    document, written_document = (
         json.loads((ROOT / "package.json").read_text()),
-        json.loads(generated(tmp_path, "package.json")),
+        json.loads(generate_file(tmp_path, "package.json")),
     )
     names = ("@aws-cdk/toolkit-lib", "aws-cdk", "plotly.js-basic-dist-min")
-    assert written["devDependencies"] == {name: shipped["devDependencies"][name] for name in names}
+    assert written_document["devDependencies"] == {name: document["devDependencies"][name] for name in names}
     clone, fleet = (
         npm_packages(text)
-        for text in ((ROOT / "package-lock.json").read_text(), generated(tmp_path, "package-lock.json"))
+        for text in ((ROOT / "package-lock.json").read_text(), generate_file(tmp_path, "package-lock.json"))
     )
     assert fleet.items() <= clone.items()
     assert {name for name, _ in fleet} >= set(names)
@@ -120,11 +115,12 @@ def npm_packages(lock: str) -> dict[tuple[str, str], str]:
 
     What is bundled is a part of the package that it lies in.
     """
-    found = json.loads(lock)["packages"].items()
-    packages = [(path, each) for path, each in found if path and not each.get("inBundle")]
-    assert not any("hasInstallScript" in each for _, each in packages)
+    actual_packages = json.loads(lock)["packages"].items()
+    packages = [(path, entry) for path, entry in actual_packages if path and not entry.get("inBundle")]
+    assert not any("hasInstallScript" in item for _, item in packages)
     return {
-        (path.rpartition("node_modules/")[2], each["version"]): each["integrity"] for path, each in packages
+        (path.rpartition("node_modules/")[2], entry["version"]): entry["integrity"]
+        for path, entry in packages
     }
 
 
@@ -149,18 +145,20 @@ def shipped_pins(locks: str) -> dict[str, bool]:
     ],
 )
 def test_a_fleet_installs_the_tested_versions_each_by_its_hash(example: Path, file: str, lock: str) -> None:
-    written = pins((example / file).read_text())
-    assert written and all(written.values())
-    assert written == shipped_pins(lock)
+    written_pins = pins((example / file).read_text())
+    assert written_pins and all(written_pins.values())
+    assert written_pins == shipped_pins(lock)
 
 
-def test_the_wheels_are_in_the_fleet_and_pinned_by_their_digests(folder: Path) -> None:
-    assert (folder / "requirements.txt").read_text().splitlines()[-4:] == lines_of(folder, "[local]")
-    assert len(list((folder / "vendor").glob("*.whl"))) == 4
+def test_the_wheels_are_in_the_fleet_and_pinned_by_their_digests(initial_fleet: Path) -> None:
+    assert (initial_fleet / "requirements.txt").read_text().splitlines()[-4:] == lines_of(
+        initial_fleet, "[local]"
+    )
+    assert len(list((initial_fleet / "vendor").glob("*.whl"))) == 4
 
 
 def test_a_fleet_of_a_commit_has_no_wheel_and_what_builds_the_commit_by_its_hash(tmp_path: Path) -> None:
-    lines = generated(tmp_path, "requirements.txt").splitlines()
+    lines = generate_file(tmp_path, "requirements.txt").splitlines()
     assert lines[-4:] == [
         f"triton-fleet[local] @ {GIT}",
         f"triton-endpoints @ {GIT}#subdirectory=constructs",
@@ -168,49 +166,53 @@ def test_a_fleet_of_a_commit_has_no_wheel_and_what_builds_the_commit_by_its_hash
         f"triton-fleet-emulator @ {GIT}#subdirectory=emulator",
     ]
     assert not any(name.endswith(".whl") for name in setup_files(tmp_path, COMMIT))
-    build = pins(generated(tmp_path, "vendor/build.txt"))
+    build = pins(generate_file(tmp_path, "vendor/build.txt"))
     assert build == shipped_pins("requirements-release.txt")
-    assert any(each.startswith("hatchling==") for each in build) and all(build.values())
+    assert any(value.startswith("hatchling==") for value in build) and all(build.values())
 
 
 def test_nothing_that_is_written_names_an_index_or_a_version_of_the_product_on_one(example: Path) -> None:
     texts = {file: (example / file).read_bytes().decode("utf-8", "replace") for file in files(example)}
-    named = re.compile(r"triton-fleet(\[\w+\])?\s*==|pypi\.org/project/triton-fleet|--index|--find-links")
-    assert [file for file, text in texts.items() if named.search(text)] == []
+    named_pattern = re.compile(
+        r"triton-fleet(\[\w+\])?\s*==|pypi\.org/project/triton-fleet|--index|--find-links"
+    )
+    assert [file for file, text in texts.items() if named_pattern.search(text)] == []
 
 
-def test_make_setup_installs_by_hash_and_runs_no_script(folder: Path) -> None:
-    makefile = (folder / "Makefile").read_text()
+def test_make_setup_installs_by_hash_and_runs_no_script(initial_fleet: Path) -> None:
+    makefile = (initial_fleet / "Makefile").read_text()
     assert re.findall(r"^.*PIP\) install(.*)", makefile, re.MULTILINE) == [
         " --require-hashes --no-deps --only-binary :all:",
         " --no-deps --no-build-isolation --requirement .venv/commit.txt; fi",
     ]
-    assert 'if [ -n "$(BUILD)" ]' in makefile and not (folder / "vendor/build.txt").exists()
+    assert 'if [ -n "$(BUILD)" ]' in makefile and not (initial_fleet / "vendor/build.txt").exists()
     assert "pip install" not in makefile
     assert re.findall(r"npm ci(.*)", makefile) == [" --ignore-scripts --silent"]
 
 
-def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(folder: Path) -> None:
-    file = folder / "requirements.txt"
+def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(initial_fleet: Path) -> None:
+    file = initial_fleet / "requirements.txt"
     file.write_text(file.read_text().replace("[local] --", "[deploy] --"))
-    done = init(folder, "--upgrade", "--yes")
-    assert file.read_text().splitlines()[-3:] == lines_of(folder, "[deploy]")
+    result = init(initial_fleet, "--upgrade", "--yes")
+    assert file.read_text().splitlines()[-3:] == lines_of(initial_fleet, "[deploy]")
     obsolete = ("vendor/local.txt", f"vendor/triton_fleet_emulator-{VERSION}-py3-none-any.whl")
-    for each in obsolete:
-        assert f"delete {each}: these files do without it\n" in done.stdout
-        (folder / each).unlink()
-    assert init(folder).stdout == f"the generated files of {folder} are up to date\n"
+    for item in obsolete:
+        assert f"delete {item}: these files do without it\n" in result.stdout
+        (initial_fleet / item).unlink()
+    assert init(initial_fleet).stdout == f"the generated files of {initial_fleet} are up to date\n"
 
 
-def test_an_upgrade_to_another_wheel_pins_it_and_names_what_nothing_reads_any_more(folder: Path) -> None:
-    [wheel] = (folder / "vendor").glob(f"triton_endpoints-{VERSION}-*.whl")
+def test_an_upgrade_to_another_wheel_pins_it_and_names_what_nothing_reads_any_more(
+    initial_fleet: Path,
+) -> None:
+    [wheel] = (initial_fleet / "vendor").glob(f"triton_endpoints-{VERSION}-*.whl")
     digest = sha256(wheel.read_bytes()).hexdigest()
-    old = sorted(file.name for file in empty_wheels(folder / "vendor", "0.0.1").glob("*-0.0.1-*"))
+    old = sorted(file.name for file in empty_wheels(initial_fleet / "vendor", "0.0.1").glob("*-0.0.1-*"))
     wheel.write_bytes(b"another build")
-    (folder / "constraints.txt").write_text("boto3==1\n")
-    lines = init(folder, "--upgrade", "--yes").stdout.splitlines()
+    (initial_fleet / "constraints.txt").write_text("boto3==1\n")
+    lines = init(initial_fleet, "--upgrade", "--yes").stdout.splitlines()
     assert any(
         line.startswith(f"vendor/{wheel.name}: ") and line.endswith(f"sha256 {digest}") for line in lines
     )
-    names = ["constraints.txt", *(f"vendor/{each}" for each in old)]
+    names = ["constraints.txt", *(f"vendor/{item}" for item in old)]
     assert lines[-5:] == [f"delete {name}: these files do without it" for name in names]

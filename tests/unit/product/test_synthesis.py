@@ -1,4 +1,4 @@
-"""What a version of the product is given of a fleet, and what it makes of it."""
+"""The input that a version of the product is given of a fleet, and what it makes of it."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def test_a_version_that_makes_other_stacks_is_refused_by_name(tmp_path: Path) ->
     (tmp_path / "fleet_stacks").mkdir()
     (tmp_path / "fleet_stacks/__init__.py").touch()
     (tmp_path / "fleet_stacks/app.py").write_text("def run(root):\n    pass\n")
-    other = Installation(python=OWN_PYTHON, version="0.0.1", packages={}, context={}, folders=[tmp_path])
+    other_installation = Installation(
+        python=OWN_PYTHON, version="0.0.1", packages={}, context={}, folders=[tmp_path]
+    )
     with pytest.raises(CannotRunError, match=r"triton-fleet 0\.0\.1 makes no stack triton-fleet-staging"):
-        base_side(Fleet(ROOT), "staging").templates(other, ["resnet50"])
+        base_side(Fleet(ROOT), "staging").templates(other_installation, ["resnet50"])

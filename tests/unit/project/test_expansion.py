@@ -18,14 +18,14 @@ from triton_fleet.project.reader import read_source
 ENVIRONMENTS = ["dev", "prod", "staging"]
 
 
-def promoted(folder: FleetFolder, file: str = "model_specs/sentences.yaml", to: str = "prod") -> str:
-    """What the endpoint's file beside its lock says."""
+def promote_file(folder: FleetFolder, file: str = "model_specs/sentences.yaml", to: str = "prod") -> str:
+    """The text of the endpoint's file beside its lock."""
     root = folder.root
     return spec_text(expanded_spec(FleetFiles(root), root / file, root / "locks" / to))
 
 
-def written(folder: FleetFolder, to: str = "prod") -> Path:
-    return folder.write(f"locks/{to}/sentences.spec.yaml", promoted(folder, to=to))
+def expand_file(folder: FleetFolder, to: str = "prod") -> Path:
+    return folder.write(f"locks/{to}/sentences.spec.yaml", promote_file(folder, to=to))
 
 
 def with_environments(folder: FleetFolder, **keys: str) -> None:
@@ -33,7 +33,7 @@ def with_environments(folder: FleetFolder, **keys: str) -> None:
         folder.environment(keys.get(name, ""), name)
 
 
-def loaded(folder: FleetFolder, environment: str) -> LoadedSpec:
+def load_fleet_spec(folder: FleetFolder, environment: str) -> LoadedSpec:
     return open_project(folder.root, environment).load("sentences")
 
 
@@ -46,7 +46,7 @@ def test_it_has_the_keys_of_profiles_and_folders(folder: FleetFolder) -> None:
         "model_specs/sentences.yaml",
         "endpoint: sentences\nprofile: gpu\nmodels: [{archive: sentences, repository: ../repository}]\n",
     )
-    assert promoted(folder) == (
+    assert promote_file(folder) == (
         "# yaml-language-server: $schema=../../model_specs/endpoint.schema.json\n"
         "# Written by `fleet promote`: review it, do not edit it. The tested spec with its profiles and folders.\n"
         "endpoint: sentences\n"
@@ -63,18 +63,18 @@ def test_what_differs_by_environment_stays_in_its_overrides(folder: FleetFolder)
     with_environments(folder)
     folder.write("profiles/gpu.yaml", "overrides: {prod: {instance: {count: 3}}, dev: {tags: {a: b}}}\n")
     folder.spec("profile: gpu\noverrides: {prod: {scaling: {min: 3, max: 6}}}\n")
-    text = promoted(folder)
+    text = promote_file(folder)
     assert "overrides:\n  dev:\n    tags: {a: b}\n  prod:\n    instance: {count: 3}\n" in text
-    assert promoted(folder, to="staging") == text
+    assert promote_file(folder, to="staging") == text
 
 
 def test_it_comes_through_another_promotion_unchanged(folder: FleetFolder) -> None:
     with_environments(folder)
     folder.write("profiles/big.yaml", "instance: {count: 9}\n")
     folder.spec("profile: []\noverrides: {prod: {profile: big}, staging: {triton: '24.10'}}\n")
-    first = written(folder, "staging").read_text()
+    first = expand_file(folder, "staging").read_text()
     (folder.root / "profiles/big.yaml").unlink()
-    assert promoted(folder, "locks/staging/sentences.spec.yaml") == first
+    assert promote_file(folder, "locks/staging/sentences.spec.yaml") == first
 
 
 def test_each_profile_is_in_it_once_and_null_still_takes_away_what_the_environment_gives(
@@ -84,41 +84,41 @@ def test_each_profile_is_in_it_once_and_null_still_takes_away_what_the_environme
     folder.write("profiles/gpu.yaml", "tags: {a: null, c: gpu}\n")
     folder.write("profiles/g4dn.yaml", "profile: gpu\ntags: {c: g4dn}\n")
     folder.spec("profile: [g4dn, gpu]\n")
-    text = written(folder).read_text()
+    text = expand_file(folder).read_text()
     assert "profile: [g4dn, gpu]\n" in text
     assert "tags: {a: null, c: gpu}\n" in text
-    found = loaded(folder, "prod")
-    assert found.spec.tags == {"b": "prod", "c": "gpu"}
-    assert found.profiles == ("g4dn", "gpu")
+    spec = load_fleet_spec(folder, "prod")
+    assert spec.spec.tags == {"b": "prod", "c": "gpu"}
+    assert spec.profiles == ("g4dn", "gpu")
 
 
 def test_a_changed_profile_does_not_reach_it(folder: FleetFolder) -> None:
     with_environments(folder, prod="promoted_from: staging\n")
     folder.write("profiles/gpu.yaml", "instance: {count: 2}\noverrides: {prod: {tags: {a: b}}}\n")
     folder.spec("profile: gpu\n")
-    written(folder)
+    expand_file(folder)
     folder.write("profiles/gpu.yaml", "instance: {count: 7}\noverrides: {prod: {tags: {a: c}}}\n")
-    assert loaded(folder, "dev").spec.instance.count == 7
-    found = loaded(folder, "prod")
-    assert (found.spec.instance.count, found.spec.tags) == (2, {"a": "b"})
-    assert found.profiles == ("gpu",)
+    assert load_fleet_spec(folder, "dev").spec.instance.count == 7
+    spec = load_fleet_spec(folder, "prod")
+    assert (spec.spec.instance.count, spec.spec.tags) == (2, {"a": "b"})
+    assert spec.profiles == ("gpu",)
 
 
 def test_the_environments_own_keys_are_still_laid_over_it(folder: FleetFolder) -> None:
     keys = "defaults: {logs: {retention_days: 30}}\noverrides: {sentences: {instance: {count: 5}}}\n"
     with_environments(folder, prod=f"promoted_from: staging\n{keys}")
     folder.spec()
-    written(folder)
-    found = loaded(folder, "prod").spec
-    assert (found.logs.retention_days, found.instance.count) == (30, 5)
+    expand_file(folder)
+    spec = load_fleet_spec(folder, "prod").spec
+    assert (spec.logs.retention_days, spec.instance.count) == (30, 5)
 
 
 def test_a_mistake_in_it_is_shown_with_its_own_line(folder: FleetFolder) -> None:
     with_environments(folder, prod="promoted_from: staging\n")
     folder.spec()
-    file = written(folder)
+    file = expand_file(folder)
     file.write_text(file.read_text().replace("triton:", "tritn:"))
-    assert any(each.startswith("sentences.spec.yaml:4 FL110 ") for each in folder.said("prod"))
+    assert any(line.startswith("sentences.spec.yaml:4 FL110 ") for line in folder.finding_lines("prod"))
 
 
 def test_what_an_environment_takes_away_is_not_switched_off_there(folder: FleetFolder) -> None:
@@ -126,12 +126,12 @@ def test_what_an_environment_takes_away_is_not_switched_off_there(folder: FleetF
     with_environments(folder)
     folder.write("profiles/gpu.yaml", 'alarms: {errors: "1%"}\noverrides: {prod: {alarms: null}}\n')
     folder.spec("profile: gpu\nalarms: {latency_p99: 100ms}\n")
-    before = {name: loaded(folder, name).spec.alarms for name in ENVIRONMENTS}
-    layering = Layering(
+    before = {name: load_fleet_spec(folder, name).spec.alarms for name in ENVIRONMENTS}
+    layers = Layering(
         FleetFiles(folder.root), read_source(folder.root / "environments/prod.yaml"), ENVIRONMENTS
     )
     assert before["prod"] != before["dev"]
-    assert load_spec(read_source(written(folder)), layering).spec.alarms == before["prod"]
+    assert load_spec(read_source(expand_file(folder)), layers).spec.alarms == before["prod"]
 
 
 KEYS = st.fixed_dictionaries(
@@ -163,13 +163,13 @@ def test_it_means_in_each_environment_what_its_layers_mean(
     own = read_source(folder.root / "model_specs/sentences.yaml").data
     spec = spec | {"instance": {"type": "ml.g5.xlarge"} | spec.get("instance", {})}
     folder.write("model_specs/sentences.yaml", spec_text({**own, **spec}))
-    before = loaded(folder, environment).spec
-    layering = Layering(
+    before = load_fleet_spec(folder, environment).spec
+    layers = Layering(
         FleetFiles(folder.root),
         read_source(folder.root / f"environments/{environment}.yaml"),
         ENVIRONMENTS,
         expanded=True,
     )
-    after = load_spec(read_source(written(folder)), layering).spec
-    ignored = {"models", "overrides", "profile"}
-    assert after.model_dump(exclude=ignored) == before.model_dump(exclude=ignored)
+    after = load_spec(read_source(expand_file(folder)), layers).spec
+    texts = {"models", "overrides", "profile"}
+    assert after.model_dump(exclude=texts) == before.model_dump(exclude=texts)

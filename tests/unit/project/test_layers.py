@@ -18,7 +18,7 @@ class TestFolders:
 
     def test_a_spec_in_a_folder_is_read_and_called_as_its_file(self, folder: FleetFolder) -> None:
         self.move(folder, "search/ranking")
-        assert folder.said() == []
+        assert folder.finding_lines() == []
         assert folder.resolve().spec.endpoint == "sentences"
 
     def test_the_files_of_folders_lie_below_the_spec_the_inner_above_the_outer(
@@ -30,23 +30,24 @@ class TestFolders:
             "model_specs/search/_folder.yaml", "owner: {team: search}\ntags: {b: search, c: search}\n"
         )
         folder.write("model_specs/search/ranking/_folder.yaml", "tags: {c: ranking}\n")
-        found = spec(folder)
-        assert found.tags == {"a": "all", "b": "search", "c": "ranking"}
-        assert found.owner is not None
-        assert found.owner.team == "search"
+        actual_spec = spec(folder)
+        assert actual_spec.tags == {"a": "all", "b": "search", "c": "ranking"}
+        assert actual_spec.owner is not None
+        assert actual_spec.owner.team == "search"
 
     def test_a_name_in_two_folders_is_told(self, folder: FleetFolder) -> None:
         folder.write("model_specs/search/sentences.yaml", SPEC)
         assert (
-            folder.said()[0].startswith(
+            folder.finding_lines()[0].startswith(
                 "sentences.yaml:1 FL123 the endpoint 'sentences' is in model_specs/search/sentences.yaml already"
             )
-            or "FL123 the endpoint 'sentences' is in model_specs/sentences.yaml already" in folder.said()[0]
+            or "FL123 the endpoint 'sentences' is in model_specs/sentences.yaml already"
+            in folder.finding_lines()[0]
         )
 
     def test_a_file_of_another_suffix_is_told_in_any_folder(self, folder: FleetFolder) -> None:
         folder.write("model_specs/search/other.yml", SPEC)
-        assert "other.yml:None FL105" in folder.said()[0]
+        assert "other.yml:None FL105" in folder.finding_lines()[0]
 
     @pytest.mark.parametrize("kind", ["link", "folder"])
     def test_a_folder_file_that_cannot_be_read_is_reported(self, folder: FleetFolder, kind: str) -> None:
@@ -57,20 +58,20 @@ class TestFolders:
         else:
             file.mkdir()
         problem = {"link": "FL105 this file is a link", "folder": "FL101 this is not a regular file"}[kind]
-        assert f"_folder.yaml:None {problem}" in folder.said()[0]
+        assert f"_folder.yaml:None {problem}" in folder.finding_lines()[0]
 
     def test_a_folder_that_is_a_link_is_reported_and_not_read(self, folder: FleetFolder) -> None:
         outside = folder.root.parent / "outside"
         outside.mkdir()
         (outside / "other.yaml").write_text("a: [")
         (folder.root / "model_specs/team").symlink_to(outside)
-        assert folder.said() == [
+        assert folder.finding_lines() == [
             "team:None FL105 this folder is a link, so no spec in it is read | replace the link with the folder"
         ]
 
     def test_hidden_folders_are_not_read(self, folder: FleetFolder) -> None:
         folder.write("model_specs/.cache/other.yaml", "a: [")
-        assert folder.said() == []
+        assert folder.finding_lines() == []
 
 
 class TestOverrides:
@@ -100,14 +101,14 @@ class TestOverrides:
     def test_an_unknown_environment_is_told(self, folder: FleetFolder) -> None:
         folder.environment(name="prod")
         folder.spec("overrides: {prd: {}}\n")
-        assert folder.said()[0] == (
+        assert folder.finding_lines()[0] == (
             "sentences.yaml:6 FL120 `overrides` names an environment that has no file: 'prd'"
             " | did you mean `prod`? known: dev, prod"
         )
 
     def test_overrides_have_no_overrides(self, folder: FleetFolder) -> None:
         folder.spec("overrides: {dev: {overrides: {dev: {}}}}\n")
-        assert "sentences.yaml:6 FL112 `overrides` of an environment cannot have" in folder.said()[0]
+        assert "sentences.yaml:6 FL112 `overrides` of an environment cannot have" in folder.finding_lines()[0]
 
 
 def test_each_value_has_the_file_the_line_and_the_layer_that_it_came_from(folder: FleetFolder) -> None:
@@ -115,8 +116,8 @@ def test_each_value_has_the_file_the_line_and_the_layer_that_it_came_from(folder
     folder.write("model_specs/_folder.yaml", "tags: {d: folder}\n")
     folder.environment("defaults: {tags: {e: defaults}}\noverrides: {sentences: {tags: {f: overrides}}}\n")
     folder.spec("profile: base\ntags:\n  b: spec\noverrides: {dev: {tags: {c: dev}}}\n")
-    found = {key: place for key, place in origins(folder).items() if key.startswith("tags")}
-    assert found == {
+    places = {key: place for key, place in origins(folder).items() if key.startswith("tags")}
+    assert places == {
         "tags.a": "profiles/base.yaml:2 profile",
         "tags.b": "model_specs/sentences.yaml:8 spec",
         "tags.c": "model_specs/sentences.yaml:9 overrides",

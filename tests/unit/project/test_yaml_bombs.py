@@ -31,7 +31,7 @@ LINES = MAX_BYTES // 12
 def found_in(
     folder: Path, content: bytes | str, model: type[EndpointSpec | Environment] = EndpointSpec
 ) -> list[Finding]:
-    """What is wrong with a file; nothing if it can be read."""
+    """The problem of a file; nothing if it can be read."""
     file = folder / "file.yaml"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     began = time.process_time()
@@ -41,12 +41,12 @@ def found_in(
     except FindingsError as error:
         findings = error.findings
     assert time.process_time() - began < HANG
-    assert all(each.file == file for each in findings)
+    assert all(finding.file == file for finding in findings)
     return findings
 
 
 def codes(findings: list[Finding]) -> set[str]:
-    return {each.code for each in findings}
+    return {finding.code for finding in findings}
 
 
 @pytest.mark.parametrize("opening", ["[", "{", "- ", "a: [", "- - ? "])
@@ -68,7 +68,7 @@ def test_nesting_as_deep_as_it_may_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n", "anchors are not read"),
         ("a: *nothing\n", "aliases are not read"),
@@ -79,9 +79,9 @@ def test_nesting_as_deep_as_it_may_be(tmp_path: Path) -> None:
         ('a: "\\U00110000"\n', "this is not YAML"),
     ],
 )
-def test_what_plain_files_do_not_need(tmp_path: Path, content: str, said: str) -> None:
+def test_what_plain_files_do_not_need(tmp_path: Path, content: str, message: str) -> None:
     (finding,) = found_in(tmp_path, content)
-    assert finding.message.startswith(said)
+    assert finding.message.startswith(message)
     assert finding.line == 1
 
 
@@ -107,8 +107,11 @@ def test_what_plain_files_do_not_need(tmp_path: Path, content: str, said: str) -
 )
 def test_more_values_than_a_file_of_its_size_needs(tmp_path: Path, content: str) -> None:
     (finding,) = found_in(tmp_path, content)
-    most = MAX_BYTES // BYTES_OF_A_VALUE
-    assert (finding.code, finding.message) == ("FL104", f"the file contains more than {most} keys and values")
+    max_bytes = MAX_BYTES // BYTES_OF_A_VALUE
+    assert (finding.code, finding.message) == (
+        "FL104",
+        f"the file contains more than {max_bytes} keys and values",
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,9 +136,9 @@ def test_a_file_of_one_character(tmp_path: Path, character: str) -> None:
     ids=["block", "open quote", "plain", "key", "documents"],
 )
 def test_a_large_file_with_a_mistake(tmp_path: Path, content: str) -> None:
-    (finding, *others) = found_in(tmp_path, content)
+    (finding, *other_findings) = found_in(tmp_path, content)
     assert finding.code == "FL101"
-    assert not others
+    assert not other_findings
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
@@ -151,7 +154,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
 def test_long_numbers(tmp_path: Path, number: str) -> None:
     findings = found_in(tmp_path, f"{SPEC}scaling: {{min: {number}, max: 2, gpu_utilization: 50}}\n")
     assert codes(findings) <= {"FL106", "FL112"}
-    assert [each.line for each in findings] == [6]
+    assert [finding.line for finding in findings] == [6]
 
 
 @pytest.mark.parametrize("count", [ARCHIVES + 1, 2**31 - 1])
@@ -166,7 +169,10 @@ def test_mistakes_without_end_are_counted(tmp_path: Path) -> None:
     findings = found_in(tmp_path, SPEC + "".join(f"k{number}: 1\n" for number in range(wrong)))
     assert len(findings) == MAX_FINDINGS
     assert (
-        sum(f"and {wrong - MAX_FINDINGS} more mistakes in this file" in each.message for each in findings)
+        sum(
+            f"and {wrong - MAX_FINDINGS} more mistakes in this file" in finding.message
+            for finding in findings
+        )
         == 1
     )
     tags = "".join(f"  aws:{number}: x\n" for number in range(wrong))
@@ -183,17 +189,17 @@ def test_large_documents_are_laid_over_one_another_at_once(tmp_path: Path) -> No
         file.write_text(variables(name))
         sources.append(read_source(file))
     began = time.process_time()
-    merged = sources[0].merged(sources[1])
+    source = sources[0].merged(sources[1])
     assert time.process_time() - began < HANG
-    assert merged.mark(("environment", "a7")).file == sources[0].file
-    assert merged.mark(("environment", "b7")).file == sources[1].file
-    assert merged.section("environment").mark(("b7",)).line == 9
+    assert source.mark(("environment", "a7")).file == sources[0].file
+    assert source.mark(("environment", "b7")).file == sources[1].file
+    assert source.section("environment").mark(("b7",)).line == 9
 
 
 @pytest.mark.parametrize("change", ["\r\n", "\r"])
 def test_line_breaks_of_other_systems(tmp_path: Path, change: str) -> None:
     findings = found_in(tmp_path, f"{SPEC}wrong: 1\n".replace("\n", change))
-    assert [(each.code, each.line) for each in findings] == [("FL110", 6)]
+    assert [(finding.code, finding.line) for finding in findings] == [("FL110", 6)]
 
 
 def test_a_byte_order_mark_at_the_start(tmp_path: Path) -> None:
@@ -201,7 +207,7 @@ def test_a_byte_order_mark_at_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "said"),
+    ("content", "line", "message"),
     [
         (f"{SPEC}a: \0\n".encode(), 6, "the character '\\x00' is not valid in YAML"),
         (f"{SPEC}a: ".encode() + b"\xc3\x28\n", 6, "the byte 0xc3 is not valid in UTF-8 text"),
@@ -221,10 +227,10 @@ def test_a_byte_order_mark_at_the_start(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bytes_that_are_told_by_their_line(tmp_path: Path, content: bytes, line: int, said: str) -> None:
+def test_bytes_that_are_told_by_their_line(tmp_path: Path, content: bytes, line: int, message: str) -> None:
     (finding,) = found_in(tmp_path, content)
     assert finding.line == line
-    assert finding.message.startswith(said)
+    assert finding.message.startswith(message)
 
 
 @pytest.mark.parametrize(("escape", "code"), [("\\ud800", "FL104"), ("\\U00110000", "FL101")])
@@ -238,15 +244,15 @@ def test_escapes_of_no_character_without_libyaml(
 
 def test_values_that_are_not_kept_are_read_to_their_end(tmp_path: Path) -> None:
     content = f"{SPEC}endpoint: {{a: [1, {{b: 0x1}}]}}\n? {{a: [1]}}\n: [2, {{c: 3}}]\nwrong: 0o7\n"
-    found = [(each.code, each.line) for each in found_in(tmp_path, content)]
-    assert found == [("FL102", 6), ("FL103", 7), ("FL106", 9)]
+    rows = [(finding.code, finding.line) for finding in found_in(tmp_path, content)]
+    assert rows == [("FL102", 6), ("FL103", 7), ("FL106", 9)]
 
 
 @pytest.mark.parametrize("key", ["repository: a\\0", "engines: [{model: a, onnx: b\\0}]"])
 def test_paths_with_a_nul(folder: FleetFolder, key: str) -> None:
     name, _, value = key.partition(": ")
-    quoted = value if value.startswith("[") else f'"{value}"'
-    archive = f"archive: sentences, {name}: {quoted}".replace("b\\0", '"b\\0"')
+    quoted_value = value if value.startswith("[") else f'"{value}"'
+    archive = f"archive: sentences, {name}: {quoted_value}".replace("b\\0", '"b\\0"')
     archive += "" if name == "repository" else ", repository: ../repository"
     folder.spec(base=SPEC.replace("archive: sentences, repository: ../repository", archive))
     (finding,) = folder.findings()

@@ -1,4 +1,4 @@
-"""Whatever a file holds, it is read or refused with findings."""
+"""Any file is read or refused with findings."""
 
 from __future__ import annotations
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.model_configs import config_of, told
+from tests.support.model_configs import config_of, messages_and_hints
 from triton_fleet.repository.config.parameters import parameters
 
 GPU = "instance_group { kind: KIND_GPU }"
 
 
-def accelerated(accelerator: str, device: str = "gpu", group: str = GPU) -> str:
+def accelerator_config(accelerator: str, device: str = "gpu", group: str = GPU) -> str:
     """A configuration with one accelerator."""
-    given = f"{device}_execution_accelerator [ {{ {accelerator} }} ]"
-    return f"{group} optimization {{ execution_accelerators {{ {given} }} }}"
+    given_text = f"{device}_execution_accelerator [ {{ {accelerator} }} ]"
+    return f"{group} optimization {{ execution_accelerators {{ {given_text} }} }}"
 
 
-def said(text: str, release: str | None = None, backend: str = "onnxruntime") -> list[tuple[str, str]]:
-    """What is found of it."""
-    return told(parameters(config_of(text), backend, release))
+def accelerator_messages(
+    text: str, release: str | None = None, backend: str = "onnxruntime"
+) -> list[tuple[str, str]]:
+    """Findings of it."""
+    return messages_and_hints(parameters(config_of(text), backend, release))
 
 
 def tensorrt(key: str, value: str) -> str:
@@ -29,40 +31,49 @@ def tensorrt(key: str, value: str) -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (accelerated('name: "TensorRT"'), "unknown Execution Accelerator 'TensorRT' is requested"),
-        (accelerated('name: "tensorrt"', "cpu", ""), "unknown Execution Accelerator 'tensorrt' is requested"),
-        (accelerated(tensorrt("precision_mode", "fp16")), "unsupported precision mode 'fp16' is requested"),
+        (accelerator_config('name: "TensorRT"'), "unknown Execution Accelerator 'TensorRT' is requested"),
         (
-            accelerated(tensorrt("workspace", "1")),
+            accelerator_config('name: "tensorrt"', "cpu", ""),
+            "unknown Execution Accelerator 'tensorrt' is requested",
+        ),
+        (
+            accelerator_config(tensorrt("precision_mode", "fp16")),
+            "unsupported precision mode 'fp16' is requested",
+        ),
+        (
+            accelerator_config(tensorrt("workspace", "1")),
             "unknown parameter 'workspace' is provided for TensorRT Execution Accelerator",
         ),
         (
-            accelerated(tensorrt("max_workspace_size_bytes", "GiB")),
+            accelerator_config(tensorrt("max_workspace_size_bytes", "GiB")),
             "failed to convert 'GiB' to unsigned long long integral number",
         ),
-        (accelerated(tensorrt("trt_engine_cache_enable", "yes")), "failed to convert 'yes' to boolean"),
+        (
+            accelerator_config(tensorrt("trt_engine_cache_enable", "yes")),
+            "failed to convert 'yes' to boolean",
+        ),
     ],
 )
 def test_what_onnx_runtime_does_not_take_is_told_in_its_words(text: str, words: str) -> None:
-    assert said(text) == [("error FL454", words)]
+    assert accelerator_messages(text) == [("error FL454", words)]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        accelerated(tensorrt("precision_mode", "FP16")),
-        accelerated(tensorrt("max_workspace_size_bytes", "1073741824")),
-        accelerated('name: "cuda" parameters { key: "cudnn_conv_use_max_workspace" value: "1" }'),
-        accelerated('name: "openvino" parameters { key: "device" value: "CPU" }', "cpu"),
-        accelerated('name: "anything"', group="instance_group { kind: KIND_CPU }"),
+        accelerator_config(tensorrt("precision_mode", "FP16")),
+        accelerator_config(tensorrt("max_workspace_size_bytes", "1073741824")),
+        accelerator_config('name: "cuda" parameters { key: "cudnn_conv_use_max_workspace" value: "1" }'),
+        accelerator_config('name: "openvino" parameters { key: "device" value: "CPU" }', "cpu"),
+        accelerator_config('name: "anything"', group="instance_group { kind: KIND_CPU }"),
     ],
 )
 def test_what_it_takes_or_never_reads_is_left_alone(text: str) -> None:
-    assert said(text) == []
+    assert accelerator_messages(text) == []
 
 
 def test_without_a_kind_of_instances_it_is_only_warned_of() -> None:
-    [(weight, _)] = said(accelerated('name: "anything"', group=""))
+    [(weight, _)] = accelerator_messages(accelerator_config('name: "anything"', group=""))
     assert weight == "warning FL454"
 
 
@@ -75,23 +86,23 @@ def test_without_a_kind_of_instances_it_is_only_warned_of() -> None:
     ],
 )
 def test_what_came_later_is_refused_by_earlier_releases(accelerator: str, before: str, since: str) -> None:
-    text = accelerated(accelerator)
-    assert [weight for weight, _ in said(text, before)] == ["error FL454"]
-    assert said(text, since) == []
+    text = accelerator_config(accelerator)
+    assert [weight for weight, _ in accelerator_messages(text, before)] == ["error FL454"]
+    assert accelerator_messages(text, since) == []
 
 
 def test_one_mistake_does_not_lighten_the_next() -> None:
     part = 'parameters { key: "max_workspace_size_bytes" value: "1 GiB" }'
-    text = accelerated(tensorrt("precision_mode", "half") + part)
-    assert [weight for weight, _ in said(text)] == ["warning FL454", "error FL454"]
+    text = accelerator_config(tensorrt("precision_mode", "half") + part)
+    assert [weight for weight, _ in accelerator_messages(text)] == ["warning FL454", "error FL454"]
 
 
 def test_backends_that_nobody_knows_have_accelerators_of_their_own() -> None:
-    assert said(accelerated('name: "paddle_gpu"'), backend="paddle") == []
-    assert said(accelerated('name: "anything"'), backend="tensorrt") == []
+    assert accelerator_messages(accelerator_config('name: "paddle_gpu"'), backend="paddle") == []
+    assert accelerator_messages(accelerator_config('name: "anything"'), backend="tensorrt") == []
 
 
 def test_the_place_is_that_of_the_wrong_value() -> None:
-    text = accelerated(tensorrt("precision_mode", "half")).replace("parameters", "\nparameters")
+    text = accelerator_config(tensorrt("precision_mode", "half")).replace("parameters", "\nparameters")
     [finding] = parameters(config_of(text), "onnxruntime", None)
     assert finding.line == 2

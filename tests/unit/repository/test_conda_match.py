@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository_archives import archive, folder_of, tar_of, zipped
+from tests.support.repository_archives import archive, folder_of, gzip_bytes, tar_of
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.repository.contents import Contents
@@ -34,29 +34,29 @@ def findings(
 
     def of(contents: Contents) -> list[Finding]:
         text = contents.texts[f"{prefix}config.pbtxt"]
-        parsed = parsed_config(text, Path("config.pbtxt"), model)
-        return list(conda_findings(parsed, contents, model, release))
+        config = parsed_config(text, Path("config.pbtxt"), model)
+        return list(conda_findings(config, contents, model, release))
 
-    packed = of(read(archive(tmp_path, files)))
-    assert packed == of(read(folder_of(tmp_path / "repository", files)))
-    return packed
+    packed_findings = of(read(archive(tmp_path, files)))
+    assert packed_findings == of(read(folder_of(tmp_path / "repository", files)))
+    return packed_findings
 
 
-def packed(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {"m/env.tar.gz": zipped(tar_of(files))}
+def conda_pack(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {"m/env.tar.gz": gzip_bytes(tar_of(files))}
 
 
 def test_a_packed_environment_that_fits_has_no_findings(tmp_path: Path) -> None:
-    assert findings(tmp_path, FILE, packed(ENVIRONMENT), "24.10") == []
-    assert findings(tmp_path, FILE, packed(below(".")), None) == []
+    assert findings(tmp_path, FILE, conda_pack(ENVIRONMENT), "24.10") == []
+    assert findings(tmp_path, FILE, conda_pack(below(".")), None) == []
     assert findings(tmp_path, "", {}, None) == []
 
 
 def test_an_environment_without_gzip_and_an_unpacked_one_fit_as_well(tmp_path: Path) -> None:
     tar = {"m/env.tar": tar_of(ENVIRONMENT)}
     assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env.tar", tar, "24.10") == []
-    unpacked = below("m/env")
-    assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env/", unpacked, "24.10") == []
+    contents = below("m/env")
+    assert findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/env/", contents, "24.10") == []
 
 
 def test_a_model_at_the_root_has_its_environment_beside_its_config(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_model_at_the_root_has_its_environment_beside_its_config(tmp_path: Pat
 
 
 def test_what_is_not_there_is_an_error_that_names_what_is(tmp_path: Path) -> None:
-    (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/absent.tar.gz", packed(ENVIRONMENT))
+    (absent,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/absent.tar.gz", conda_pack(ENVIRONMENT))
     assert (absent.code, absent.severity, absent.line) == ("FL448", Severity.ERROR, 1)
     assert absent.message == "Failed to get the canonical path for m/absent.tar.gz: it does not exist"
     assert absent.hint == "the model has env.tar.gz"
@@ -74,7 +74,7 @@ def test_what_is_not_there_is_an_error_that_names_what_is(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("folder", ["env", "a/b", "a/b/c/d"])
 def test_a_script_that_is_not_at_the_root_is_told_with_its_place(tmp_path: Path, folder: str) -> None:
-    (wrong,) = findings(tmp_path, FILE, packed(below(folder)), "24.10")
+    (wrong,) = findings(tmp_path, FILE, conda_pack(below(folder)), "24.10")
     assert (wrong.code, wrong.severity) == ("FL448", Severity.ERROR)
     assert wrong.message == (
         "Path m/env.tar.gz/bin/activate does not exist. The Python environment should contain an 'activate'"
@@ -84,13 +84,13 @@ def test_a_script_that_is_not_at_the_root_is_told_with_its_place(tmp_path: Path,
 
 
 def test_an_environment_without_a_script_is_told(tmp_path: Path) -> None:
-    (wrong,) = findings(tmp_path, FILE, packed({"lib/python3.10/os.py": b""}))
+    (wrong,) = findings(tmp_path, FILE, conda_pack({"lib/python3.10/os.py": b""}))
     assert "does not exist" in wrong.message
     assert "conda-pack" in wrong.hint or "conda pack" in wrong.hint
 
 
 def test_an_environment_without_python_is_a_warning(tmp_path: Path) -> None:
-    (wrong,) = findings(tmp_path, FILE, packed({"bin/activate": b"", "bin/python": b""}))
+    (wrong,) = findings(tmp_path, FILE, conda_pack({"bin/activate": b"", "bin/python": b""}))
     assert (wrong.code, wrong.severity) == ("FL448", Severity.WARNING)
     assert "holds no Python" in wrong.message
 
@@ -112,15 +112,18 @@ def test_an_environment_without_python_is_a_warning(tmp_path: Path) -> None:
 def test_the_python_is_that_of_the_stub(
     tmp_path: Path, release: str | None, python: str, severity: Severity | None
 ) -> None:
-    files = packed({"bin/activate": b"", f"lib/python{python}/os.py": b""})
-    found = findings(tmp_path, FILE, files, release)
-    assert [each.severity for each in found] == ([severity] if severity else [])
-    assert all(each.code == "FL449" and f"has Python {python}" in each.message for each in found)
+    files = conda_pack({"bin/activate": b"", f"lib/python{python}/os.py": b""})
+    actual_findings = findings(tmp_path, FILE, files, release)
+    assert [actual_finding.severity for actual_finding in actual_findings] == ([severity] if severity else [])
+    assert all(
+        actual_finding.code == "FL449" and f"has Python {python}" in actual_finding.message
+        for actual_finding in actual_findings
+    )
 
 
 def test_a_stub_of_the_models_own_takes_any_python(tmp_path: Path) -> None:
-    files = packed({"bin/activate": b"", "bin/python3.9": b""})
-    assert [each.code for each in findings(tmp_path, FILE, files, "25.04")] == ["FL449"]
+    files = conda_pack({"bin/activate": b"", "bin/python3.9": b""})
+    assert [finding.code for finding in findings(tmp_path, FILE, files, "25.04")] == ["FL449"]
     assert findings(tmp_path, FILE, {**files, "m/triton_python_backend_stub": b""}, "25.04") == []
 
 
@@ -131,20 +134,20 @@ def test_the_highest_version_at_the_root_counts(tmp_path: Path) -> None:
         "lib/python3.10/x": b"",
         "lib/python3.10/site-packages/a/lib/python3.12/x": b"",
     }
-    assert findings(tmp_path, FILE, packed(files), "24.10") == []
+    assert findings(tmp_path, FILE, conda_pack(files), "24.10") == []
 
 
 def test_a_path_that_leads_out_is_a_warning_and_is_looked_for(tmp_path: Path) -> None:
-    shared = {"env.tgz": b"", "shared/env.tgz": zipped(tar_of(ENVIRONMENT))}
+    shared_files = {"env.tgz": b"", "shared/env.tgz": gzip_bytes(tar_of(ENVIRONMENT))}
     path = "$$TRITON_MODEL_DIRECTORY/../shared/{}.tgz"
-    (outside,) = findings(tmp_path, path.format("env"), shared, "24.10")
+    (outside,) = findings(tmp_path, path.format("env"), shared_files, "24.10")
     assert (outside.severity, "leads out of the model's folder" in outside.message) == (
         Severity.WARNING,
         True,
     )
-    both = findings(tmp_path, path.format("absent"), shared, "24.10")
-    assert [each.severity for each in both] == [Severity.WARNING, Severity.ERROR]
-    (far,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/../../env.tgz", shared, "24.10")
+    both_findings = findings(tmp_path, path.format("absent"), shared_files, "24.10")
+    assert [both_finding.severity for both_finding in both_findings] == [Severity.WARNING, Severity.ERROR]
+    (far,) = findings(tmp_path, "$$TRITON_MODEL_DIRECTORY/../../env.tgz", shared_files, "24.10")
     assert far.severity is Severity.WARNING
 
 
@@ -155,22 +158,22 @@ def test_a_path_in_the_image_is_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"no archive", "it holds no tar stream"),
         (b"no archive" * 99, "it holds no tar stream, or a damaged one"),
         (b"version https://git-lfs.github.com/spec/v1", "run `git lfs pull`"),
-        (zipped(tar_of(ENVIRONMENT))[:60], "is cut off"),
+        (gzip_bytes(tar_of(ENVIRONMENT))[:60], "is cut off"),
         (b"", "it is empty"),
     ],
 )
 def test_an_environment_that_cannot_be_unpacked_is_an_error(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, message: str
 ) -> None:
     (wrong,) = findings(tmp_path, FILE, {"m/env.tar.gz": content})
     assert wrong.severity is Severity.ERROR
     assert "the Python environment m/env.tar.gz cannot be unpacked" in wrong.message
-    assert said in wrong.message
+    assert message in wrong.message
 
 
 def test_an_archive_of_another_kind_is_an_error(tmp_path: Path) -> None:

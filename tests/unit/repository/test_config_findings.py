@@ -1,4 +1,4 @@
-"""What Triton refuses of a config.pbtxt, told with its line and in its words."""
+"""Refusals of a config.pbtxt by Triton, told with its line and in its words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.config_texts import HEAD, IO, REFUSED, TAKEN
+from tests.support.config_texts import HEAD, IO, REFUSED_TEXTS, VALID_TEXTS
 from tests.support.scheduling_texts import REFUSED_SCHEDULING, ensemble, step
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.repository.config.judge import config_findings
@@ -14,7 +14,7 @@ from triton_fleet.repository.config.message import parsed_config
 from triton_fleet.rules.codes import code_weight, groups
 
 FILE = Path("models/resnet/config.pbtxt")
-ALL = {**REFUSED, **REFUSED_SCHEDULING}
+REFUSED_CONFIGS = {**REFUSED_TEXTS, **REFUSED_SCHEDULING}
 
 
 def findings(text: str, release: str | None = None) -> list[Finding]:
@@ -25,30 +25,32 @@ def findings(text: str, release: str | None = None) -> list[Finding]:
 
 
 def errors(text: str, release: str | None = None) -> list[Finding]:
-    return [each for each in findings(text, release) if each.severity is Severity.ERROR]
+    return [finding for finding in findings(text, release) if finding.severity is Severity.ERROR]
 
 
-@pytest.mark.parametrize(("text", "line", "said"), ALL.values(), ids=ALL)
-def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: int, said: str) -> None:
-    assert [(each.line, each.file) for each in errors(text) if said in each.message] == [(line, FILE)]
+@pytest.mark.parametrize(("text", "line", "message"), REFUSED_CONFIGS.values(), ids=REFUSED_CONFIGS)
+def test_what_triton_refuses_is_told_in_its_words_at_its_line(text: str, line: int, message: str) -> None:
+    assert [(finding.line, finding.file) for finding in errors(text) if message in finding.message] == [
+        (line, FILE)
+    ]
 
 
-@pytest.mark.parametrize(("text", "line", "said"), ALL.values(), ids=ALL)
-def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, line: int, said: str) -> None:
-    (found,) = (each for each in errors(text) if said in each.message)
-    assert found.hint
-    assert "error" in code_weight(found.code)
+@pytest.mark.parametrize(("text", "line", "message"), REFUSED_CONFIGS.values(), ids=REFUSED_CONFIGS)
+def test_each_error_says_what_to_do_and_weighs_what_its_code_says(text: str, line: int, message: str) -> None:
+    (finding,) = (finding for finding in errors(text) if message in finding.message)
+    assert finding.hint
+    assert "error" in code_weight(finding.code)
 
 
 def test_each_code_of_a_configuration_has_a_case() -> None:
-    group = next(each for each in groups() if each.about == "A model's config.pbtxt")
-    told = {each.code for text, *_ in ALL.values() for each in errors(text)}
+    group = next(group for group in groups() if group.about == "A model's config.pbtxt")
+    codes = {finding.code for text, *_ in REFUSED_CONFIGS.values() for finding in errors(text)}
     only_warn = set(group.warnings)
     by_release = {"FL416"}
-    assert told >= set(group.codes) - only_warn - by_release
+    assert codes >= set(group.codes) - only_warn - by_release
 
 
-@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
+@pytest.mark.parametrize("text", VALID_TEXTS.values(), ids=VALID_TEXTS)
 def test_what_triton_takes_is_no_error(text: str) -> None:
     assert errors(text) == []
 
@@ -59,13 +61,13 @@ def test_a_healthy_ensemble_is_no_error() -> None:
 
 def test_a_field_newer_than_the_release_is_refused_as_an_unknown_one() -> None:
     text = ensemble("  max_inflight_requests: 4\n", step())
-    (found,) = errors(text, "24.10")
-    assert found.line == 7
+    (finding,) = errors(text, "24.10")
+    assert finding.line == 7
     assert (
-        found.message
+        finding.message
         == 'Message type "inference.ModelEnsembling" has no field named "max_inflight_requests".'
     )
-    assert "25.11" in found.hint
+    assert "25.11" in finding.hint
     assert errors(text, "25.11") == errors(text) == []
 
 
@@ -74,7 +76,7 @@ def test_a_newer_field_is_found_in_either_spelling_of_a_list() -> None:
         HEAD
         + 'input [ { name: "i" data_type: TYPE_FP32 dims: [ 1, 1, 1 ]\n is_non_linear_format_io: false } ]\n'
     )
-    assert [each.line for each in errors(text, "24.05")] == [5]
+    assert [finding.line for finding in errors(text, "24.05")] == [5]
     assert errors(text, "24.08") == []
 
 
@@ -86,8 +88,8 @@ def test_a_newer_field_is_found_in_either_spelling_of_a_list() -> None:
     ],
 )
 def test_a_slip_and_a_template_are_told_apart(line: str, hint: str) -> None:
-    (found,) = findings(line)
-    assert hint in found.hint
+    (finding,) = findings(line)
+    assert hint in finding.hint
 
 
 @pytest.mark.parametrize(
@@ -101,21 +103,21 @@ def test_a_slip_and_a_template_are_told_apart(line: str, hint: str) -> None:
     ids=["batching without a batch", "a sample of no batch", "no backend", "dims left to the backend"],
 )
 def test_what_is_only_doubtful_is_a_warning(text: str) -> None:
-    assert {each.severity for each in findings(text)} == {Severity.WARNING}
+    assert {finding.severity for finding in findings(text)} == {Severity.WARNING}
 
 
 def test_all_mistakes_of_a_file_are_told_at_once() -> None:
     text = HEAD + IO.replace("8", "0") + "dynamic_batching { preferred_batch_size: [ 5, 6 ] }\n"
-    assert [each.line for each in errors(text)] == [5, 6, 6]
+    assert [finding.line for finding in errors(text)] == [5, 6, 6]
 
 
 def test_an_ensemble_of_thousands_of_steps_is_judged() -> None:
     steps = [step(f"t{number + 1}", f"t{number}") for number in range(2000)]
-    told = errors(ensemble(*steps, step("image", "label")))
-    assert {each.code for each in told} == {"FL428"}
-    assert len(told) <= 40
+    findings = errors(ensemble(*steps, step("image", "label")))
+    assert {finding.code for finding in findings} == {"FL428"}
+    assert len(findings) <= 40
 
 
 def test_a_comment_does_not_make_a_template() -> None:
-    (found,) = findings("max_batch_size: many #How many")
-    assert found.hint == "write a whole number"
+    (finding,) = findings("max_batch_size: many #How many")
+    assert finding.hint == "write a whole number"

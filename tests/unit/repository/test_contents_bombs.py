@@ -1,4 +1,4 @@
-"""Whatever an archive holds, reading it ends, in little memory and without a traceback."""
+"""Reading any archive ends, in little memory and without a traceback."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.hostile_tar import END, extended, file, folder, header, record
-from tests.support.repository_archives import archive, folder_of, tar_of, zipped
+from tests.support.hostile_tar import END, extended_header, file, folder, header, record
+from tests.support.repository_archives import archive, folder_of, gzip_bytes, tar_of
 from triton_fleet.findings import FindingsError
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.load_plan import plan_load
@@ -27,8 +27,8 @@ FILES = {"config.pbtxt": b'backend: "python"', "1/model.py": b"class TritonPytho
 ZEROS = bytes(30 << 20)
 
 
-def told(contents: Contents) -> list[str]:
-    return [f"{each.code}: {each.message}" for each in contents.findings]
+def finding_messages(contents: Contents) -> list[str]:
+    return [f"{finding.code}: {finding.message}" for finding in contents.findings]
 
 
 def test_a_bomb_is_read_up_to_a_ratio_and_in_little_memory(
@@ -40,7 +40,7 @@ def test_a_bomb_is_read_up_to_a_ratio_and_in_little_memory(
     contents = read(bomb)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert told(contents) == [
+    assert finding_messages(contents) == [
         "FL443: the rest of the archive is not checked: it unpacks to more than 100 times its size"
     ]
     assert contents.is_file("m/1/model.py")
@@ -55,10 +55,10 @@ def test_an_archive_of_zeros_that_is_not_too_large_is_read(tmp_path: Path) -> No
 
 def test_bombs_within_an_archive_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{LIMITS}.FREE", 70 << 20)
-    inner = zipped(tar_of({"zeros": ZEROS}))
-    packed = archive(tmp_path, {**MODEL, **{f"m/{number}.tgz": inner for number in range(9)}})
-    contents = read(packed)
-    assert [each.code for each in contents.findings] == ["FL443"]
+    inner = gzip_bytes(tar_of({"zeros": ZEROS}))
+    path = archive(tmp_path, {**MODEL, **{f"m/{number}.tgz": inner for number in range(9)}})
+    contents = read(path)
+    assert [finding.code for finding in contents.findings] == ["FL443"]
     assert 1 < len(contents.environments) < 9
 
 
@@ -67,26 +67,26 @@ def test_entries_count_also_where_they_are_of_one_name_or_within_another_archive
 ) -> None:
     monkeypatch.setattr(f"{LIMITS}.MAX_ENTRIES", 20)
     same = tmp_path / "same.tar.gz"
-    same.write_bytes(zipped(file("a") * 30 + END))
-    assert "it holds more than 20 entries" in told(read(same))[1]
+    same.write_bytes(gzip_bytes(file("a") * 30 + END))
+    assert "it holds more than 20 entries" in finding_messages(read(same))[1]
     inner = tar_of({str(number): b"" for number in range(9)})
-    nested = archive(tmp_path, {**MODEL, "m/a.tar": inner, "m/b.tar": inner, "m/c.tar": inner})
-    assert [each.code for each in read(nested).findings] == ["FL443"]
+    path = archive(tmp_path, {**MODEL, "m/a.tar": inner, "m/b.tar": inner, "m/c.tar": inner})
+    assert [finding.code for finding in read(path).findings] == ["FL443"]
 
 
 def test_folders_that_only_paths_name_count_as_well(tmp_path: Path) -> None:
     names = b"".join(
-        extended(record("path", f"{number}/" + "d/" * 1000 + "f")) + file("x") for number in range(100)
+        extended_header(record("path", f"{number}/" + "d/" * 1000 + "f")) + file("x") for number in range(100)
     )
     deep = tmp_path / "deep.tar.gz"
-    deep.write_bytes(zipped(file("m/1/model.py") + names + END))
+    deep.write_bytes(gzip_bytes(file("m/1/model.py") + names + END))
     contents = read(deep)
-    assert "it holds more than 1000000 entries or 64 MiB of paths" in told(contents)[0]
+    assert "it holds more than 1000000 entries or 64 MiB of paths" in finding_messages(contents)[0]
     assert contents.is_file("m/1/model.py")
 
 
 def parts() -> list[bytes]:
-    inner = zipped(tar_of({"bin/activate": b"", "bin/python3.10": b""}))
+    inner = gzip_bytes(tar_of({"bin/activate": b"", "bin/python3.10": b""}))
     return [
         folder("./"),
         folder("m"),
@@ -95,7 +95,7 @@ def parts() -> list[bytes]:
         file("m/env.tar.gz", inner),
         header("m/link", kind=b"2", link="/etc"),
         header("m/sparse", kind=b"S"),
-        extended(record("path", "m/ü") + record("size", "3")) + file("x", b"abc"),
+        extended_header(record("path", "m/ü") + record("size", "3")) + file("x", b"abc"),
         header("././@LongLink", 5, b"L") + b"m/l\0x".ljust(512, b"\0") + file("x"),
         END,
     ]
@@ -117,22 +117,22 @@ def test_any_archive_is_read_or_refused_with_findings(
     is_noise_outside: bool,
 ) -> None:
     content = b"".join([*order, *parts()])
-    content = zipped(content) if is_zipped and is_noise_outside else content
-    changed = bytearray(content)
+    content = gzip_bytes(content) if is_zipped and is_noise_outside else content
+    changed_value = bytearray(content)
     for at, data in noise:
-        changed[at : at + len(data)] = data
-    content = bytes(changed[: len(changed) - cut] if cut < 1000 else changed)
-    content = zipped(content) if is_zipped and not is_noise_outside else content
+        changed_value[at : at + len(data)] = data
+    content = bytes(changed_value[: len(changed_value) - cut] if cut < 1000 else changed_value)
+    content = gzip_bytes(content) if is_zipped and not is_noise_outside else content
     with TemporaryDirectory() as folder_:
-        written = Path(folder_) / "model.tar.gz"
-        written.write_bytes(content)
+        written_path = Path(folder_) / "model.tar.gz"
+        written_path.write_bytes(content)
         try:
-            contents = read(written)
+            contents = read(written_path)
         except FindingsError as error:
             assert error.findings
-            assert all(each.file == written for each in error.findings)
+            assert all(finding.file == written_path for finding in error.findings)
         else:
-            assert all(str(each) for each in contents.findings)
+            assert all(str(finding) for finding in contents.findings)
             above = {path.rpartition("/")[0] for path in contents.entries} - {""}
             assert above <= {path for path, entry in contents.entries.items() if entry.kind == "folder"}
             assert not any(".." in path.split("/") or path.startswith("/") for path in contents.entries)
@@ -146,10 +146,10 @@ def test_more_folders_than_any_repository_has_end_the_reading(
     monkeypatch.setattr("triton_fleet.repository.reading.paths.MAX_FOLDERS", 60)
     many = tmp_path / "many.tar.gz"
     many.write_bytes(
-        zipped(tar_of(MODEL)[:-10240] + b"".join(folder(f"{below}d{n}") for n in range(90)) + END)
+        gzip_bytes(tar_of(MODEL)[:-10240] + b"".join(folder(f"{below}d{n}") for n in range(90)) + END)
     )
     contents = read(many)
-    assert told(contents) == [
+    assert finding_messages(contents) == [
         "FL443: the rest of the archive is not checked: it holds more than 60 folders, or 30 at its root"
     ]
     assert len(contents.entries) <= 64

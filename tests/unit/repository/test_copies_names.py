@@ -35,12 +35,12 @@ def triton_config() -> Any:
 CONFIG = triton_config()
 
 
-def parsed(content: bytes) -> Any:
+def parse_config_of(content: bytes) -> Any:
     return text_format.Parse(content, CONFIG())
 
 
 @pytest.mark.parametrize(
-    ("config", "expected"),
+    ("config", "expected_text"),
     [
         ('name: "bert"\n', 'name: "bert_7"\n'),
         ("name: 'bert'", "name: 'bert_7'"),
@@ -72,10 +72,12 @@ def parsed(content: bytes) -> Any:
         ),
     ],
 )
-def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str, expected: str) -> None:
-    renamed = renamed_config(config.encode(), MODELS, 7)
-    assert renamed.decode() == expected
-    parsed(renamed.removeprefix(b"\xef\xbb\xbf"))  # Python's parser does not skip the mark; Triton's does
+def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str, expected_text: str) -> None:
+    renamed_text = renamed_config(config.encode(), MODELS, 7)
+    assert renamed_text.decode() == expected_text
+    parse_config_of(
+        renamed_text.removeprefix(b"\xef\xbb\xbf")
+    )  # Python's parser does not skip the mark; Triton's does
 
 
 @pytest.mark.parametrize(
@@ -94,10 +96,10 @@ def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str
     ],
 )
 def test_what_is_not_protobufs_text_format_is_refused_by_line(config: str, line: int, problem: str) -> None:
-    with pytest.raises(PbtxtError, match=".") as refused:
+    with pytest.raises(PbtxtError, match=".") as refusal:
         renamed_config(config.encode(), MODELS, 0)
-    assert refused.value.line == line
-    assert problem in str(refused.value)
+    assert refusal.value.line == line
+    assert problem in str(refusal.value)
 
 
 def test_deep_nesting_is_refused_instead_of_exhausting_the_memory() -> None:
@@ -108,17 +110,17 @@ def test_deep_nesting_is_refused_instead_of_exhausting_the_memory() -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     try:
-        found = list(strings(content))
+        actual_strings = list(strings(content))
     except PbtxtError:
         return
-    assert all(content[text.end : text.end + 1] in (b'"', b"'") for text in found)
+    assert all(content[text.end : text.end + 1] in (b'"', b"'") for text in actual_strings)
 
 
 @given(st.text(min_size=1), st.sampled_from(["'", '"']))
 def test_a_name_is_known_whatever_escapes_it_is_written_in(name: str, quote: str) -> None:
-    written = text_encoding.CEscape(name.encode(), as_utf8=False)
-    config = f"name: {quote}{written}{quote}".encode()
-    assert parsed(renamed_config(config, [name], 12)).name == f"{name}_12"
+    written_escape = text_encoding.CEscape(name.encode(), as_utf8=False)
+    config = f"name: {quote}{written_escape}{quote}".encode()
+    assert parse_config_of(renamed_config(config, [name], 12)).name == f"{name}_12"
 
 
 def real_configs() -> list[Path]:
@@ -131,14 +133,14 @@ def test_in_real_configs_the_models_names_change_and_nothing_else_does() -> None
     configs = real_configs()
     for config in configs:
         content = config.read_bytes()
-        expected = parsed(content)
-        models = {expected.name} | {step.model_name for step in expected.ensemble_scheduling.step}
-        renamed = renamed_config(content, models, 3)
-        if expected.name:
-            expected.name += "_3"
-        for step in expected.ensemble_scheduling.step:
+        expected_value = parse_config_of(content)
+        models = {expected_value.name} | {step.model_name for step in expected_value.ensemble_scheduling.step}
+        renamed_text = renamed_config(content, models, 3)
+        if expected_value.name:
+            expected_value.name += "_3"
+        for step in expected_value.ensemble_scheduling.step:
             step.model_name += "_3"
-        assert parsed(renamed) == expected, config.name
-        names = bool(expected.name) + len(expected.ensemble_scheduling.step)
-        assert len(renamed) - len(content) == len("_3") * names, config.name
+        assert parse_config_of(renamed_text) == expected_value, config.name
+        names = bool(expected_value.name) + len(expected_value.ensemble_scheduling.step)
+        assert len(renamed_text) - len(content) == len("_3") * names, config.name
     assert len(configs) > 100

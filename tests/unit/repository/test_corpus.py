@@ -20,7 +20,7 @@ pytestmark = needs_corpus
 
 
 @cache
-def found(name: str, release: str | None = None) -> tuple[Finding, ...]:
+def corpus_findings(name: str, release: str | None = None) -> tuple[Finding, ...]:
     file = CORPUS / name
     try:
         return tuple(config_findings(parsed_config(file.read_bytes(), file), release))
@@ -29,7 +29,7 @@ def found(name: str, release: str | None = None) -> tuple[Finding, ...]:
 
 
 def errors(name: str, release: str | None = None) -> list[Finding]:
-    return [each for each in found(name, release) if each.severity is Severity.ERROR]
+    return [finding for finding in corpus_findings(name, release) if finding.severity is Severity.ERROR]
 
 
 def refused_by_config() -> list[dict[str, str]]:
@@ -37,14 +37,17 @@ def refused_by_config() -> list[dict[str, str]]:
 
 
 def test_a_file_is_parsed_if_triton_parses_it() -> None:
-    parsed = {row["file"]: all(each.code != NOT_PARSED for each in found(row["file"])) for row in rows()}
-    assert parsed == {row["file"]: row["parse"] == "ok" for row in rows()}
+    uploads = {
+        row["file"]: all(finding.code != NOT_PARSED for finding in corpus_findings(row["file"]))
+        for row in rows()
+    }
+    assert uploads == {row["file"]: row["parse"] == "ok" for row in rows()}
 
 
 def test_with_its_release_a_file_is_refused_where_that_triton_does_not_parse_it() -> None:
-    codes = {row["file"]: {each.code for each in errors(row["file"], "24.10")} for row in rows()}
-    refused = {file for file, found in codes.items() if found & {NOT_PARSED, "FL416"}}
-    assert refused == {row["file"] for row in rows() if row["triton_strict"].startswith("PARSE_ERROR")}
+    codes = {row["file"]: {finding.code for finding in errors(row["file"], "24.10")} for row in rows()}
+    refused_files = {file for file, code in codes.items() if code & {NOT_PARSED, "FL416"}}
+    assert refused_files == {row["file"] for row in rows() if row["triton_strict"].startswith("PARSE_ERROR")}
 
 
 def test_a_file_that_does_not_parse_is_refused_at_the_line_that_triton_names() -> None:
@@ -52,18 +55,18 @@ def test_a_file_that_does_not_parse_is_refused_at_the_line_that_triton_names() -
         place = re.match(r"PARSE_ERROR: (\d+):", row["triton_strict"])
         # Of a word that is none, Triton names the place behind it.
         if place and row["parse"] != "ok" and "enumeration" not in row["triton_strict"]:
-            assert found(row["file"])[0].line == int(place[1]), row["file"]
+            assert corpus_findings(row["file"])[0].line == int(place[1]), row["file"]
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_triton_takes_in_strict_mode_is_no_error(release: str | None) -> None:
-    accepted = [
+    files = [
         row["file"]
         for row in rows()
         if row["triton_strict"].startswith("CONFIG_OK") and row["kind"] != "qa-invalid"
     ]
-    assert {file: told for file in accepted if (told := errors(file, release))} == {}
-    assert accepted
+    assert {file: findings for file in files if (findings := errors(file, release))} == {}
+    assert files
 
 
 def test_what_tritons_own_tests_expect_to_be_refused_is_an_error() -> None:
@@ -72,8 +75,11 @@ def test_what_tritons_own_tests_expect_to_be_refused_is_an_error() -> None:
 
 
 def test_of_what_is_refused_nine_in_ten_are_told_in_tritons_words() -> None:
-    told = [
-        any(row["expected_triton_error"].replace("\\", "") in each.message for each in errors(row["file"]))
+    report = [
+        any(
+            row["expected_triton_error"].replace("\\", "") in finding.message
+            for finding in errors(row["file"])
+        )
         for row in refused_by_config()
     ]
-    assert sum(told) >= SAME_CAUSE * len(told)
+    assert sum(report) >= SAME_CAUSE * len(report)

@@ -26,7 +26,7 @@ NO_ZIP = "PytorchStreamReader failed reading zip archive: failed finding central
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1000\n"
 
 
-def zipped(folder: Path, *names: str, content: bytes = b"") -> Path:
+def zip_folder(folder: Path, *names: str, content: bytes = b"") -> Path:
     file = folder / "model.pt"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name in names:
@@ -34,7 +34,7 @@ def zipped(folder: Path, *names: str, content: bytes = b"") -> Path:
     return file
 
 
-def written(folder: Path, content: bytes) -> Path:
+def write_model(folder: Path, content: bytes) -> Path:
     file = folder / "model"
     file.write_bytes(content)
     return file
@@ -51,11 +51,11 @@ class Trap:
 
 
 def test_what_has_the_records_of_torchscript_may_be_it(tmp_path: Path) -> None:
-    assert torchscript_problem(zipped(tmp_path, *TORCHSCRIPT)) == ""
+    assert torchscript_problem(zip_folder(tmp_path, *TORCHSCRIPT)) == ""
 
 
 def test_the_first_form_of_torchscript_had_a_list_of_modules(tmp_path: Path) -> None:
-    assert torchscript_problem(zipped(tmp_path, "net/model.json", "net/code/net.py")) == ""
+    assert torchscript_problem(zip_folder(tmp_path, "net/model.json", "net/code/net.py")) == ""
 
 
 @pytest.mark.parametrize(
@@ -64,31 +64,31 @@ def test_the_first_form_of_torchscript_had_a_list_of_modules(tmp_path: Path) -> 
     ids=["torch.save", "in a folder", "in another archive's folder", "empty"],
 )
 def test_an_archive_without_constants_is_not_torchscript(tmp_path: Path, names: tuple[str, ...]) -> None:
-    problem = torchscript_problem(zipped(tmp_path, *names))
+    problem = torchscript_problem(zip_folder(tmp_path, *names))
     assert problem == f"{NO_CONSTANTS}: it is not TorchScript, but weights or a pickled module"
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>", pickle.dumps({"weight": [1.0]}), b"PK\x03\x04 cut off"])
 def test_what_is_not_an_archive_is_not_torchscript(tmp_path: Path, content: bytes) -> None:
-    problem = torchscript_problem(written(tmp_path, content))
+    problem = torchscript_problem(write_model(tmp_path, content))
     assert problem == f"{NO_ZIP}: it is not TorchScript"
 
 
 def test_no_pickle_is_loaded(tmp_path: Path) -> None:
     trap, sprung = pickle.dumps(Trap(tmp_path / "sprung")), tmp_path / "sprung"
-    assert torchscript_problem(written(tmp_path, trap))
-    assert torchscript_problem(zipped(tmp_path, *WEIGHTS, content=trap))
+    assert torchscript_problem(write_model(tmp_path, trap))
+    assert torchscript_problem(zip_folder(tmp_path, *WEIGHTS, content=trap))
     assert not sprung.exists()
 
 
 @pytest.mark.parametrize("problem", [torchscript_problem, xgboost_json_problem])
 def test_a_pointer_of_git_lfs_is_named(tmp_path: Path, problem: Any) -> None:
-    assert problem(written(tmp_path, POINTER)) == IS_POINTER
+    assert problem(write_model(tmp_path, POINTER)) == IS_POINTER
 
 
 def test_json_with_a_learner_may_be_a_model_of_xgboost(tmp_path: Path) -> None:
     model = {"learner": {"gradient_booster": {}}, "version": [1, 7, 6]}
-    assert xgboost_json_problem(written(tmp_path, json.dumps(model).encode())) == ""
+    assert xgboost_json_problem(write_model(tmp_path, json.dumps(model).encode())) == ""
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_json_with_a_learner_may_be_a_model_of_xgboost(tmp_path: Path) -> None:
     ids=["cut off", "empty", "binary", "nested", "list", "number", "another model"],
 )
 def test_what_is_not_a_model_of_xgboost_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
-    assert xgboost_json_problem(written(tmp_path, content)).startswith(problem)
+    assert xgboost_json_problem(write_model(tmp_path, content)).startswith(problem)
 
 
 def test_a_file_that_is_too_large_to_be_parsed_here_is_not_refused(tmp_path: Path) -> None:
-    file = written(tmp_path, b"no JSON")
+    file = write_model(tmp_path, b"no JSON")
     os.truncate(file, MAX_JSON_BYTES + 1)
     assert xgboost_json_problem(file) == ""

@@ -1,4 +1,4 @@
-"""What protobuf refuses of a config.pbtxt, and who asks it."""
+"""Refusals of a config.pbtxt by protobuf, and who asks it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from triton_fleet.repository.text_format.tokens import PbtxtError
     ],
 )
 def test_what_protobuf_refuses_is_refused_by_line(text: str, line: int, problem: str) -> None:
-    with pytest.raises(PbtxtError) as refused:
+    with pytest.raises(PbtxtError) as refusal:
         parse_config(text.encode())
-    assert refused.value.line == line
-    assert problem in str(refused.value)
+    assert refusal.value.line == line
+    assert problem in str(refusal.value)
 
 
 def test_one_module_of_the_product_gives_a_configuration_to_protobuf(root: Path) -> None:
     files = [
-        file for each in ("constructs", "triton_fleet", "stacks") for file in (root / each).rglob("*.py")
+        file for text in ("constructs", "triton_fleet", "stacks") for file in (root / text).rglob("*.py")
     ]
     readers = [
         file.relative_to(root).as_posix() for file in files if "text_format.Parse(" in file.read_text()
@@ -42,7 +42,7 @@ def test_one_module_of_the_product_gives_a_configuration_to_protobuf(root: Path)
 
 def test_the_name_of_the_file_has_one_home_in_the_product(root: Path) -> None:
     files = [
-        file for each in ("constructs", "triton_fleet", "stacks") for file in (root / each).rglob("*.py")
+        file for text in ("constructs", "triton_fleet", "stacks") for file in (root / text).rglob("*.py")
     ]
     homes = [file.relative_to(root).as_posix() for file in files if '"config.pbtxt"' in file.read_text()]
     assert homes == ["triton_fleet/repository/model_config.py"]

@@ -15,12 +15,12 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, set_default_logger_severity
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Unimplemented
 
-from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
+from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, header_of, weights
 from tests.support.repository_archives import archive
 from triton_fleet.repository.contents import OnnxHeader, OnnxTensor
 from triton_fleet.repository.onnx.graph import MAX_SIZE, read_header
 from triton_fleet.repository.reading.folder import read
-from triton_fleet.repository.stream import FileStream, Stream
+from triton_fleet.repository.stream import FileStream
 
 DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 REAL = [
@@ -31,22 +31,18 @@ REAL = [
 TYPES = {"float": "FP32", "double": "FP64", "float16": "FP16"}
 
 
-def header_of(content: bytes) -> OnnxHeader:
-    return read_header(Stream(content), len(content))
-
-
-def told(tensors: Iterable[Any]) -> list[tuple[str, str, tuple[int, ...]]]:
+def tensor_rows(tensors: Iterable[Any]) -> list[tuple[str, str, tuple[int, ...]]]:
     """As ONNX Runtime tells them."""
-    found = []
-    for each in tensors:
-        element = each.type.removeprefix("tensor(").removesuffix(")")
-        shape = tuple(dim if isinstance(dim, int) else -1 for dim in each.shape)
-        found.append((each.name, f"TYPE_{TYPES.get(element, element.upper())}", shape))
-    return found
+    result = []
+    for tensor in tensors:
+        element = tensor.type.removeprefix("tensor(").removesuffix(")")
+        shape = tuple(dim if isinstance(dim, int) else -1 for dim in tensor.shape)
+        result.append((tensor.name, f"TYPE_{TYPES.get(element, element.upper())}", shape))
+    return result
 
 
 def read_of(tensors: tuple[OnnxTensor, ...]) -> list[tuple[str, str, tuple[int, ...] | None]]:
-    return [(each.name, each.data_type, each.shape) for each in tensors]
+    return [(tensor.name, tensor.data_type, tensor.shape) for tensor in tensors]
 
 
 def same(content: bytes) -> OnnxHeader:
@@ -54,9 +50,9 @@ def same(content: bytes) -> OnnxHeader:
     session = InferenceSession(content, providers=["CPUExecutionProvider"])
     header = header_of(content)
     assert header.problem == ""
-    assert read_of(header.inputs) == told(session.get_inputs())
-    assert read_of(header.outputs) == told(session.get_outputs())
-    assert read_of(header.overridable) == told(session.get_overridable_initializers())
+    assert read_of(header.inputs) == tensor_rows(session.get_inputs())
+    assert read_of(header.outputs) == tensor_rows(session.get_outputs())
+    assert read_of(header.overridable) == tensor_rows(session.get_overridable_initializers())
     return header
 
 
@@ -81,8 +77,8 @@ def test_an_input_with_an_initializer_may_be_overridden_from_version_4_on(versio
         nodes=[add("x", "w", "y")],
     )
     header = same(content)
-    assert [each.name for each in header.inputs] == ["x"]
-    assert [each.name for each in header.overridable] == (["w"] if version >= 4 else [])
+    assert [tensor.name for tensor in header.inputs] == ["x"]
+    assert [tensor.name for tensor in header.overridable] == (["w"] if version >= 4 else [])
 
 
 def test_open_named_negative_and_fixed_dimensions_and_scalars() -> None:
@@ -92,7 +88,7 @@ def test_open_named_negative_and_fixed_dimensions_and_scalars() -> None:
         {"y": (FLOAT, ["batch", None, 3])},
         nodes=[add("a", "b", "ab"), add("ab", "c", "y")],
     )
-    assert [each.shape for each in same(content).inputs] == [(-1, -1, 3), (), (-1, 1)]
+    assert [tensor.shape for tensor in same(content).inputs] == [(-1, -1, 3), (), (-1, 1)]
 
 
 def test_a_tensor_without_a_shape_has_none() -> None:
@@ -114,13 +110,13 @@ def test_what_is_no_tensor_says_what_it_is() -> None:
     for name, kind in kinds.items():
         graph.output.append(helper.make_value_info(name, kind))
     header = header_of(helper.make_model(graph).SerializeToString())
-    assert {each.name: each.onnx_type for each in header.outputs} == {
+    assert {output.name: output.onnx_type for output in header.outputs} == {
         "s": "ONNX_TYPE_SEQUENCE",
         "m": "ONNX_TYPE_MAP",
         "o": "ONNX_TYPE_UNKNOWN",
         "p": "ONNX_TYPE_SPARSETENSOR",
     }
-    assert {each.data_type for each in header.outputs} == {""}
+    assert {output.data_type for output in header.outputs} == {""}
 
 
 def test_a_data_type_that_triton_does_not_have_is_empty() -> None:
@@ -150,10 +146,10 @@ def sparse_file(file: Path, size: int) -> None:
     # A tensor called "w" of so many bytes: its dimension, its type UINT8, its name and its raw data.
     tensor = b"\x08" + length(size) + b"\x10\x02\x42\x01w\x4a" + length(size)
     initializer = b"\x2a" + length(len(tensor) + size) + tensor
-    with file.open("wb") as written:
-        written.write(b"\x08\x08\x3a" + length(len(initializer) + size + len(graph)) + initializer)
-        written.seek(size, io.SEEK_CUR)
-        written.write(graph)
+    with file.open("wb") as output:
+        output.write(b"\x08\x08\x3a" + length(len(initializer) + size + len(graph)) + initializer)
+        output.seek(size, io.SEEK_CUR)
+        output.write(graph)
 
 
 @pytest.mark.parametrize("size", [1 << 30, 3 << 30])
@@ -162,8 +158,8 @@ def test_a_file_of_gigabytes_is_read_in_little_memory(tmp_path: Path, size: int)
     sparse_file(file, size)
     total = file.stat().st_size
     tracemalloc.start()
-    with file.open("rb", buffering=0) as opened:
-        header = read_header(FileStream(opened, total), total)
+    with file.open("rb", buffering=0) as original_open:
+        header = read_header(FileStream(original_open, total), total)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert read_of(header.inputs) == [("x", "TYPE_FP32", (-1,))]
@@ -174,9 +170,9 @@ def test_a_file_of_gigabytes_is_read_in_little_memory(tmp_path: Path, size: int)
 
 def test_a_graph_in_an_archive_is_read_as_it_passes_by(tmp_path: Path) -> None:
     content = graph_bytes({"x": (FLOAT, ["n"])}, {"y": (FLOAT, ["n"])}, [weights("w", 5_000_000)])
-    packed = archive(tmp_path, {"m/1/model.onnx": content, "m/1/next.onnx": b""})
+    path = archive(tmp_path, {"m/1/model.onnx": content, "m/1/next.onnx": b""})
     tracemalloc.start()
-    contents = read(packed)
+    contents = read(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert contents.headers["m/1/model.onnx"] == header_of(content)

@@ -8,25 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, weights
+from tests.support.onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, header_of, weights
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.message import ParsedConfig, parsed_config
 from triton_fleet.repository.contents import Contents, Entry, EntryKind, OnnxHeader, OnnxTensor
-from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.match import external_findings, onnx_findings
-from triton_fleet.repository.stream import Stream
 
 FILE = Path("m/1/model.onnx")
 INPUTS = {"INPUT0": (INT32, ["n", 16]), "INPUT1": (INT32, ["n", 16])}
 OUTPUTS = {"OUTPUT0": (INT8, ["n", 16]), "OUTPUT1": (INT8, ["n", 16])}
 
 
-def header_of(content: bytes) -> OnnxHeader:
-    return read_header(Stream(content), len(content))
-
-
 GRAPH = header_of(graph_bytes(INPUTS, OUTPUTS))
-UNBATCHED = header_of(
+UNBATCHED_GRAPH = header_of(
     graph_bytes({name: (INT32, [16]) for name in INPUTS}, {name: (INT8, [16]) for name in OUTPUTS})
 )
 
@@ -35,29 +29,29 @@ def config(text: str) -> ParsedConfig:
     return parsed_config(text.encode(), Path("m/config.pbtxt"), "m")
 
 
-def tensors(kind: str, *given: str, data_type: str) -> str:
+def tensors(kind: str, *given_text: str, data_type: str) -> str:
     """`NAME` with dims [ 16 ], or `NAME DIMS` with whatever stands there."""
     fields = []
-    for each in given:
-        name, _, rest = each.partition(" ")
+    for text in given_text:
+        name, _, rest = text.partition(" ")
         fields.append(f'{{ name: "{name}" data_type: {data_type} {rest or "dims: [ 16 ]"} }}')
     return f"{kind} [ {', '.join(fields)} ]\n"
 
 
-def inputs(*given: str, data_type: str = "TYPE_INT32") -> str:
-    return tensors("input", *given, data_type=data_type)
+def inputs(*given_text: str, data_type: str = "TYPE_INT32") -> str:
+    return tensors("input", *given_text, data_type=data_type)
 
 
-def outputs(*given: str, data_type: str = "TYPE_INT8") -> str:
-    return tensors("output", *given, data_type=data_type)
+def outputs(*given_text: str, data_type: str = "TYPE_INT8") -> str:
+    return tensors("output", *given_text, data_type=data_type)
 
 
 def findings(text: str, header: OnnxHeader = GRAPH) -> list[Finding]:
     return list(onnx_findings(config(text), header, FILE))
 
 
-def told(text: str, header: OnnxHeader = GRAPH) -> list[str]:
-    return [each.message for each in findings(text, header)]
+def match_messages(text: str, header: OnnxHeader = GRAPH) -> list[str]:
+    return [finding.message for finding in findings(text, header)]
 
 
 BATCH = "max_batch_size: 1\n"
@@ -83,7 +77,7 @@ def test_a_config_that_fits_its_graph_has_no_findings(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             inputs("INPUT0 dims: [ 16, 1 ]", "INPUT1") + BOTH_OUT,
@@ -116,16 +110,16 @@ def test_a_config_that_fits_its_graph_has_no_findings(text: str) -> None:
         ),
     ],
 )
-def test_what_differs_is_told_in_the_backends_words(text: str, said: str) -> None:
+def test_what_differs_is_told_in_the_backends_words(text: str, message: str) -> None:
     (finding,) = findings(BATCH + text)
-    assert finding.message == said
+    assert finding.message == message
     assert (finding.code, finding.severity, finding.file) == ("FL446", Severity.ERROR, Path("m/config.pbtxt"))
     assert finding.line in (2, 3)
     assert finding.hint
 
 
 def test_too_many_inputs_are_counted_and_named() -> None:
-    assert told(BATCH + inputs("INPUT0", "INPUT1", "INPUT_EXTRA") + BOTH_OUT) == [
+    assert match_messages(BATCH + inputs("INPUT0", "INPUT1", "INPUT_EXTRA") + BOTH_OUT) == [
         "unable to load model 'm', configuration expects 3 inputs, model provides 2",
         "unexpected inference input 'INPUT_EXTRA', allowed inputs are: INPUT0, INPUT1",
     ]
@@ -136,19 +130,19 @@ def test_a_batch_size_without_a_batch_dimension_is_told() -> None:
         "autofill failed for model 'm': model does not support batching while non-zero max_batch_size is"
         " specified"
     )
-    assert told(BATCH + BOTH_IN, UNBATCHED) == [autofill]
-    assert told(BATCH, UNBATCHED) == [autofill]
-    all_told = told(BATCH + BOTH_IN + BOTH_OUT, UNBATCHED)
-    assert all_told[0] == (
+    assert match_messages(BATCH + BOTH_IN, UNBATCHED_GRAPH) == [autofill]
+    assert match_messages(BATCH, UNBATCHED_GRAPH) == [autofill]
+    lines = match_messages(BATCH + BOTH_IN + BOTH_OUT, UNBATCHED_GRAPH)
+    assert lines[0] == (
         "model 'm', tensor 'INPUT0': for the model to support batching the shape should have at least 1"
         " dimension and the first dimension must be -1; but shape expected by the model is [16]"
     )
-    assert len(all_told) == 4
-    assert told(BOTH_IN + BOTH_OUT, UNBATCHED) == []
+    assert len(lines) == 4
+    assert match_messages(BOTH_IN + BOTH_OUT, UNBATCHED_GRAPH) == []
 
 
 def test_without_a_batch_size_shapes_are_compared_whole() -> None:
-    assert told(inputs("INPUT0 dims: [ 8 ]", "INPUT1") + BOTH_OUT, UNBATCHED) == [
+    assert match_messages(inputs("INPUT0 dims: [ 8 ]", "INPUT1") + BOTH_OUT, UNBATCHED_GRAPH) == [
         "model 'm', tensor 'INPUT0': the model expects 1 dimensions (shape [16]) but the model configuration"
         " specifies 1 dimensions (shape [8])"
     ]
@@ -156,15 +150,15 @@ def test_without_a_batch_size_shapes_are_compared_whole() -> None:
 
 def test_where_outputs_are_completed_the_batch_size_is_too() -> None:
     whole = inputs("INPUT0 dims: [ -1, 16 ]", "INPUT1 dims: [ -1, 16 ]")
-    assert [", making complete shape [-1,-1,16])" in each for each in told(whole)] == [True, True]
+    assert [", making complete shape [-1,-1,16])" in line for line in match_messages(whole)] == [True, True]
 
 
 def test_what_was_completed_from_the_graph_is_not_judged_again() -> None:
-    written = config(BATCH)
-    completed = replace(written, message=copy.deepcopy(written.message))
-    completed.message.input.add(name="INPUT0", data_type="TYPE_FP32", dims=[1])
-    completed.message.output.add(name="OUTPUT0", data_type="TYPE_FP32", dims=[1])
-    assert list(onnx_findings(completed, GRAPH, FILE)) == []
+    written_config = config(BATCH)
+    completed_written_config = replace(written_config, message=copy.deepcopy(written_config.message))
+    completed_written_config.message.input.add(name="INPUT0", data_type="TYPE_FP32", dims=[1])
+    completed_written_config.message.output.add(name="OUTPUT0", data_type="TYPE_FP32", dims=[1])
+    assert list(onnx_findings(completed_written_config, GRAPH, FILE)) == []
 
 
 def test_an_open_dimension_of_an_output_may_be_inferred_so_that_is_a_warning() -> None:
@@ -176,18 +170,20 @@ def test_an_open_dimension_of_an_output_may_be_inferred_so_that_is_a_warning() -
     assert "infer" in finding.hint
 
 
-@pytest.mark.parametrize(("dims", "expected"), [("[ 1 ]", 0), ("[ 1, 1 ]", 0), ("[ 2 ]", 1), ("[ -1 ]", 1)])
-def test_a_scalar_takes_only_ones(dims: str, expected: int) -> None:
+@pytest.mark.parametrize(
+    ("dims", "expected_number"), [("[ 1 ]", 0), ("[ 1, 1 ]", 0), ("[ 2 ]", 1), ("[ -1 ]", 1)]
+)
+def test_a_scalar_takes_only_ones(dims: str, expected_number: int) -> None:
     header = header_of(graph_bytes({"s": (FLOAT, [])}, {"y": (FLOAT, [1])}))
     text = inputs(f"s dims: {dims}", data_type="TYPE_FP32") + outputs("y dims: [ 1 ]", data_type="TYPE_FP32")
-    shown = dims.replace(" ", "")
+    shown_text = dims.replace(" ", "")
     assert (
-        told(text, header)
+        match_messages(text, header)
         == [
             "unable to load model 'm', scalar tensor 's', should only provide 1 in the model configuration when the"
-            f" model doesn't support batching. Model configuration provided: {shown}."
+            f" model doesn't support batching. Model configuration provided: {shown_text}."
         ]
-        * expected
+        * expected_number
     )
 
 
@@ -202,9 +198,9 @@ def test_an_input_that_an_initializer_gives_is_optional_and_not_counted() -> Non
     shapes = {"x": (INT32, [16]), "w": (FLOAT, [2])}
     header = header_of(graph_bytes(shapes, {"y": (INT8, [16])}, [weights("w")]))
     optional = 'input { name: "w" data_type: TYPE_FP32 dims: [ 2 ] optional: true }\n'
-    assert told(inputs("x") + optional + outputs("y"), header) == []
-    assert told(inputs("x") + outputs("y"), header) == []
-    assert told(inputs("x") + optional.replace("optional: true", "") + outputs("y"), header) == [
+    assert match_messages(inputs("x") + optional + outputs("y"), header) == []
+    assert match_messages(inputs("x") + outputs("y"), header) == []
+    assert match_messages(inputs("x") + optional.replace("optional: true", "") + outputs("y"), header) == [
         "unable to load model 'm', configuration expects 2 inputs, model provides 1"
     ]
 
@@ -212,17 +208,17 @@ def test_an_input_that_an_initializer_gives_is_optional_and_not_counted() -> Non
 def test_ragged_inputs_are_flat_in_the_graph() -> None:
     batch_input = 'batch_input { kind: BATCH_ELEMENT_COUNT target_name: "INPUT1" data_type: TYPE_INT32 }\n'
     text = BATCH + inputs("INPUT0 dims: [ -1 ] allow_ragged_batch: true") + batch_input + BOTH_OUT
-    assert told(text) == [
+    assert match_messages(text) == [
         "unable to load model 'm', configuration expects model provides input with shape [-1]  for ragged"
         " input 'INPUT0', model provides [-1,16]"
     ]
 
 
 def test_a_batch_output_may_have_another_shape() -> None:
-    mapped = (
+    text = (
         'batch_output { target_name: "OUTPUT1" kind: BATCH_SCATTER_WITH_INPUT_SHAPE source_input: "INPUT0" }'
     )
-    assert told(BATCH + BOTH_IN + outputs("OUTPUT0", "OUTPUT1 dims: [ 1 ]") + mapped) == []
+    assert match_messages(BATCH + BOTH_IN + outputs("OUTPUT0", "OUTPUT1 dims: [ 1 ]") + text) == []
 
 
 def control(name: str, kind: str, values: str) -> str:
@@ -230,7 +226,7 @@ def control(name: str, kind: str, values: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("controls", "said"),
+    ("controls", "messages"),
     [
         (control("START", "START", "fp32_false_true: [ 0, 1 ]"), []),
         (
@@ -252,18 +248,18 @@ def control(name: str, kind: str, values: str) -> str:
         ),
     ],
 )
-def test_sequence_controls_are_inputs_of_the_graph(controls: str, said: list[str]) -> None:
+def test_sequence_controls_are_inputs_of_the_graph(controls: str, messages: list[str]) -> None:
     shapes = {"INPUT0": (INT32, ["n", 16]), "START": (FLOAT, ["n", 1])}
     header = header_of(graph_bytes(shapes, OUTPUTS))
     text = BATCH + inputs("INPUT0") + BOTH_OUT + f"sequence_batching {{ {controls} }}"
-    assert told(text, header) == said
+    assert match_messages(text, header) == messages
 
 
 def test_states_are_inputs_that_are_counted() -> None:
     state = 'state { input_name: "INPUT1" output_name: "OUTPUT1" data_type: TYPE_INT32 dims: [ 16 ] }'
     text = BATCH + inputs("INPUT0") + outputs("OUTPUT0")
-    assert told(f"{text} sequence_batching {{ {state} }}") == []
-    assert told(f"{text} sequence_batching {{ {state} {state} }}") == [
+    assert match_messages(f"{text} sequence_batching {{ {state} }}") == []
+    assert match_messages(f"{text} sequence_batching {{ {state} {state} }}") == [
         "unable to load model 'm', configuration expects 3 inputs, model provides 2"
     ]
 
@@ -287,13 +283,13 @@ def test_a_file_that_cannot_be_read_is_told(certain: bool, severity: Severity) -
 
 def test_files_with_weights_have_to_be_there() -> None:
     locations = ["weights.bin", "data/absent.bin", "../shared.bin", "../../../out.bin", "/etc/passwd"]
-    header = header_of(graph_bytes({}, {}, [external(each, each) for each in locations]))
+    header = header_of(graph_bytes({}, {}, [external(location, location) for location in locations]))
     entries = {"m/1/weights.bin": Entry(EntryKind.FILE, 8), "m/shared.bin": Entry(EntryKind.FILE, 8)}
     contents = Contents(place=Path("repository"), archive=False, entries=entries)
-    found = list(external_findings(config(""), header, contents, "m/1"))
-    assert [(each.code, each.severity, each.file) for each in found] == [
+    findings = list(external_findings(config(""), header, contents, "m/1"))
+    assert [(finding.code, finding.severity, finding.file) for finding in findings] == [
         ("FL447", Severity.ERROR, Path("repository/m/1/data/absent.bin")),
         ("FL447", Severity.WARNING, Path("repository/m/1")),
         ("FL447", Severity.WARNING, Path("repository/m/1")),
     ]
-    assert "'data/absent.bin', which does not exist" in found[0].message
+    assert "'data/absent.bin', which does not exist" in findings[0].message

@@ -11,6 +11,7 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 from onnxruntime.capi.onnxruntime_pybind11_state import set_default_logger_severity
 
 from tests.support.broken_repositories import SCALE, Case, graph
+from tests.support.onnx_graphs import header_of
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.releases import onnx_runtime
@@ -18,16 +19,10 @@ from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.loading.load_plan import plan_load
 from triton_fleet.repository.loading.models import ServingContainer
-from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.versions import version_problem
 from triton_fleet.repository.reading.folder import read
-from triton_fleet.repository.stream import Stream
 
 FACTS = data_file("onnxruntime.yaml")
-
-
-def header_of(content: bytes) -> OnnxHeader:
-    return read_header(Stream(content), len(content))
 
 
 def header(ir: int = 8, **opsets: int) -> OnnxHeader:
@@ -35,7 +30,7 @@ def header(ir: int = 8, **opsets: int) -> OnnxHeader:
 
 
 def scale_findings(folder: Path, model: bytes, release: str | None) -> list[Finding]:
-    Case(id="", files={**SCALE, "scale/1/model.onnx": model}, changed="").write(folder / "repository")
+    Case(id="", files={**SCALE, "scale/1/model.onnx": model}, change="").write(folder / "repository")
     return list(plan_load(read(folder / "repository"), ServingContainer(release=release)).findings)
 
 
@@ -56,7 +51,7 @@ def test_a_release_that_is_newer_than_the_catalog_refuses_nothing() -> None:
 
 def test_newer_releases_read_at_least_what_older_ones_do() -> None:
     limits = [onnx_runtime(release) for release in sorted(FACTS["releases"])]
-    as_numbers = [(each.ir_version, *each.opsets.values()) for each in limits if each is not None]
+    as_numbers = [(limit.ir_version, *limit.opsets.values()) for limit in limits if limit is not None]
     assert all(all(old <= new for old, new in zip(*pair, strict=True)) for pair in pairwise(as_numbers))
     assert {version.rpartition(".")[0] for version in FACTS["releases"].values()} == set(FACTS["reads"])
 
@@ -68,8 +63,8 @@ def test_newer_releases_read_at_least_what_older_ones_do() -> None:
 def test_a_file_format_that_is_too_new_is_refused_in_onnx_runtimes_words(
     release: str, ir: int, limit: int
 ) -> None:
-    expected = f"Unsupported model IR version: {ir}, max supported IR version: {limit}"
-    assert version_problem(header(ir), release) == expected
+    expected_text = f"Unsupported model IR version: {ir}, max supported IR version: {limit}"
+    assert version_problem(header(ir), release) == expected_text
     assert version_problem(header(limit), release) == ""
 
 
@@ -127,4 +122,4 @@ def test_a_model_that_no_known_release_reads_is_to_be_exported_again(tmp_path: P
 def test_the_table_is_of_models_that_onnx_itself_can_write() -> None:
     """A limit beyond what ONNX has published would be a slip of the pen."""
     newest = max(row[1] for row in helper.VERSION_TABLE)
-    assert max(each["ir"] for each in FACTS["reads"].values()) <= newest
+    assert max(read["ir"] for read in FACTS["reads"].values()) <= newest

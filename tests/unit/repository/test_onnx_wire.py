@@ -1,4 +1,4 @@
-"""Whatever bytes a file has, its header is read or has a problem."""
+"""Any bytes of a file have a header that is read or a problem."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from google.protobuf.message import DecodeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
-from triton_fleet.repository.contents import OnnxHeader
-from triton_fleet.repository.onnx.graph import read_header
+from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, header_of, weights
 from triton_fleet.repository.onnx.wire import Budget
-from triton_fleet.repository.stream import Stream
 
 GRAPH = graph_bytes(
     {"x": (FLOAT, ["n", 2]), "w": (FLOAT, [2])},
@@ -22,12 +19,8 @@ GRAPH = graph_bytes(
 )
 
 
-def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:
-    return read_header(Stream(content), len(content), budget)
-
-
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "it holds no graph"),
         (b"\x08\x08", "it holds no graph"),
@@ -44,9 +37,9 @@ def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:
         (b"\x0f", "a field in it is of the kind 7"),
     ],
 )
-def test_bytes_that_protobuf_refuses_are_a_certain_problem(content: bytes, said: str) -> None:
+def test_bytes_that_protobuf_refuses_are_a_certain_problem(content: bytes, message: str) -> None:
     header = header_of(content)
-    assert said in header.problem
+    assert message in header.problem
     assert header.certain
     assert header.inputs == header.outputs == ()
 
@@ -56,7 +49,7 @@ def test_the_pointer_of_git_lfs_is_known_by_name() -> None:
     assert "Git LFS" in header_of(pointer).problem
 
 
-def nested(depth: int) -> bytes:
+def nested_graph(depth: int) -> bytes:
     """A graph with a graph in a node's attribute, and so on."""
     content = b""
     for _ in range(depth):
@@ -68,8 +61,8 @@ def nested(depth: int) -> bytes:
 
 
 def test_graphs_within_graphs_have_an_end() -> None:
-    assert header_of(nested(10)).problem == ""
-    header = header_of(nested(1000))
+    assert header_of(nested_graph(10)).problem == ""
+    header = header_of(nested_graph(1000))
     assert "nested deeper than 100 levels" in header.problem
     assert not header.certain
 
@@ -99,10 +92,10 @@ def test_names_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_protobuf_reads_is_read_and_what_it_refuses_has_a_problem(
     noise: list[tuple[int, bytes]], cut: int
 ) -> None:
-    changed = bytearray(GRAPH)
+    changed_value = bytearray(GRAPH)
     for at, data in noise:
-        changed[at : at + len(data)] = data
-    content = bytes(changed[: cut if cut % 3 == 0 else len(changed)])
+        changed_value[at : at + len(data)] = data
+    content = bytes(changed_value[: cut if cut % 3 == 0 else len(changed_value)])
     header = header_of(content)
     try:
         model = onnx.load_from_string(content)
@@ -115,12 +108,14 @@ def test_what_protobuf_reads_is_read_and_what_it_refuses_has_a_problem(
         # protobuf still takes groups, which ONNX has never had.
         return
     assert (header.problem == "") == model.HasField("graph")
-    given_ = {shown(each.name) for each in graph.initializer}
-    given_ |= {shown(each.values.name) for each in graph.sparse_initializer}
-    names = dict.fromkeys(shown(each.name) for each in graph.input)
-    assert [each.name for each in header.inputs] == [name for name in names if name not in given_]
+    texts = {model_with_name(initializer.name) for initializer in graph.initializer}
+    texts |= {
+        model_with_name(sparse_initializer.values.name) for sparse_initializer in graph.sparse_initializer
+    }
+    names = dict.fromkeys(model_with_name(item.name) for item in graph.input)
+    assert [tensor.name for tensor in header.inputs] == [name for name in names if name not in texts]
 
 
-def shown(name: str | bytes) -> str:
+def model_with_name(name: str | bytes) -> str:
     """protobuf gives bytes where a name is not in UTF-8."""
     return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")

@@ -17,11 +17,11 @@ def header(version: bytes = bytes([10, 9, 0, 34]), *, tag: int = TAG, number: in
 
 
 @pytest.mark.parametrize(
-    ("version", "said"),
+    ("version", "message"),
     [((10, 9, 0, 34), "10.9.0.34"), ((8, 6, 1, 6), "8.6.1.6"), ((10, 255, 128, 0), "10.255.128.0")],
 )
-def test_the_version_of_a_plan_is_four_numbers(version: tuple[int, ...], said: str) -> None:
-    assert plan_version(header(bytes(version))) == said
+def test_the_version_of_a_plan_is_four_numbers(version: tuple[int, ...], message: str) -> None:
+    assert plan_version(header(bytes(version))) == message
 
 
 def test_the_header_is_28_bytes_and_what_follows_does_not_matter() -> None:

@@ -25,7 +25,9 @@ from triton_fleet.repository.stream import Stream
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 FITS = "cp39-abi3-manylinux_2_17_x86_64"
-USES_IT = "import numpy, sys, tokenizers; print(sys.prefix, tokenizers.__file__, numpy.__file__, sep='\\n')"
+IMPORT_CODE = (
+    "import numpy, sys, tokenizers; print(sys.prefix, tokenizers.__file__, numpy.__file__, sep='\\n')"
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,7 @@ def archive(script: ModuleType) -> bytes:
     return content
 
 
-class Installed:
+class InstalledEnvironment:
     """A distribution `thing` 1.0 of one module, as an installer leaves it in a folder on sys.path."""
 
     def __init__(self, folder: Path) -> None:
@@ -64,9 +66,9 @@ class Installed:
 
     def install(self, version: str = "1.0", tag: str = FITS) -> None:
         digest = hashlib.sha256((self.folder / "thing/__init__.py").read_bytes()).digest()
-        told = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        text = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         record = (
-            f"thing/__init__.py,sha256={told},6\nthing/__pycache__/x.pyc,,\nthing-1.0.dist-info/RECORD,,\n"
+            f"thing/__init__.py,sha256={text},6\nthing/__pycache__/x.pyc,,\nthing-1.0.dist-info/RECORD,,\n"
         )
         self.write("thing-1.0.dist-info/METADATA", f"Name: thing\nVersion: {version}\n")
         self.write("thing-1.0.dist-info/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
@@ -74,9 +76,9 @@ class Installed:
 
 
 @pytest.fixture
-def thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstalledEnvironment:
     monkeypatch.syspath_prepend(tmp_path)
-    return Installed(tmp_path)
+    return InstalledEnvironment(tmp_path)
 
 
 def test_it_is_an_environment_for_the_python_of_the_endpoints_triton(archive: bytes) -> None:
@@ -90,8 +92,10 @@ def test_its_bytes_tell_nothing_of_who_packed_it(script: ModuleType, archive: by
     assert script.stored(script.packed(script.files(script.LOCK))) == archive
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         members = tar.getmembers()
-    assert {(each.mtime, each.uid, each.uname, each.mode) for each in members} == {(0, 0, "", 0o644)}
-    names = [each.name for each in members]
+    assert {(member.mtime, member.uid, member.uname, member.mode) for member in members} == {
+        (0, 0, "", 0o644)
+    }
+    names = [member.name for member in members]
     assert names == sorted(names)
     assert not [
         name for name in names if name.endswith((".pyc", "/RECORD", "/INSTALLER", "/direct_url.json"))
@@ -109,8 +113,8 @@ def test_an_activated_python_finds_its_packages_there_and_numpy_where_it_did(
 ) -> None:
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(tmp_path, filter="data")
-    activated = f'source "{tmp_path}/bin/activate" && exec python3 -c "{USES_IT}"'
-    run = ["bash", "-c", activated]
+    text = f'source "{tmp_path}/bin/activate" && exec python3 -c "{IMPORT_CODE}"'
+    run = ["bash", "-c", text]
     path = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     first = subprocess.run(run, env=path, capture_output=True, text=True, check=True).stdout
     prefix, tokenizers, numpy = map(Path, first.split())
@@ -121,51 +125,54 @@ def test_an_activated_python_finds_its_packages_there_and_numpy_where_it_did(
 
 
 def test_a_distribution_is_packed_without_what_its_installer_added(
-    script: ModuleType, thing: Installed
+    script: ModuleType, installation: InstalledEnvironment
 ) -> None:
-    packed = script.files(thing.lock)
-    assert [name for name in packed if "thing" in name] == [f"{script.PACKAGES}/thing/__init__.py"]
+    packed_layer = script.files(installation.lock)
+    assert [name for name in packed_layer if "thing" in name] == [f"{script.PACKAGES}/thing/__init__.py"]
 
 
-def test_what_is_not_installed_is_named(script: ModuleType, thing: Installed) -> None:
-    thing.lock.write_text("absent==2.0\n")
+def test_what_is_not_installed_is_named(script: ModuleType, installation: InstalledEnvironment) -> None:
+    installation.lock.write_text("absent==2.0\n")
     with pytest.raises(script.NotAsLockedError, match="absent 2.0 is not installed"):
-        script.files(thing.lock)
+        script.files(installation.lock)
 
 
 @pytest.mark.parametrize(
     "line", ["thing[fast]==1.0 \\", "thing==1.0 ; sys_platform == 'linux'", "thing>=1.0"]
 )
 def test_a_line_that_locks_no_version_for_every_machine_is_refused(
-    script: ModuleType, thing: Installed, line: str
+    script: ModuleType, installation: InstalledEnvironment, line: str
 ) -> None:
-    thing.lock.write_text(f"{line}\n    --hash=sha256:aa\n")
+    installation.lock.write_text(f"{line}\n    --hash=sha256:aa\n")
     with pytest.raises(script.NotAsLockedError, match="is no NAME==VERSION: leave out extras and markers"):
-        script.files(thing.lock)
+        script.files(installation.lock)
 
 
-def test_another_version_is_refused(script: ModuleType, thing: Installed) -> None:
-    thing.install(version="1.1")
+def test_another_version_is_refused(script: ModuleType, installation: InstalledEnvironment) -> None:
+    installation.install(version="1.1")
     with pytest.raises(script.NotAsLockedError, match="thing 1.1 is installed, and 1.0 is locked"):
-        script.files(thing.lock)
+        script.files(installation.lock)
 
 
 @pytest.mark.parametrize("tag", ["cp311-cp311-manylinux_2_17_x86_64", "cp39-abi3-macosx_11_0_arm64"])
 def test_what_fits_one_python_or_another_machine_is_refused(
-    script: ModuleType, thing: Installed, tag: str
+    script: ModuleType, installation: InstalledEnvironment, tag: str
 ) -> None:
-    thing.install(tag=tag)
+    installation.install(tag=tag)
     with pytest.raises(script.NotAsLockedError, match=f"a wheel for {tag}, which does not fit"):
-        script.files(thing.lock)
+        script.files(installation.lock)
 
 
 def test_a_file_that_was_changed_is_refused_in_a_sentence_that_says_what_helps(
-    script: ModuleType, thing: Installed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    script: ModuleType,
+    installation: InstalledEnvironment,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    thing.write("thing/__init__.py", "x = 2\n")
-    into = thing.folder / "models"
-    monkeypatch.setattr(sys, "argv", ["make", "--lock", str(thing.lock), "--into", str(into)])
+    installation.write("thing/__init__.py", "x = 2\n")
+    into = installation.folder / "models"
+    monkeypatch.setattr(sys, "argv", ["make", "--lock", str(installation.lock), "--into", str(into)])
     assert script.main() == 2
-    said = "make_environment: thing/__init__.py is not as thing 1.0 has it: run `make clean`, then `make setup`\n"
-    assert capsys.readouterr().err == said
+    text = "make_environment: thing/__init__.py is not as thing 1.0 has it: run `make clean`, then `make setup`\n"
+    assert capsys.readouterr().err == text
     assert not into.exists()

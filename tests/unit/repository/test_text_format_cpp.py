@@ -8,7 +8,7 @@ from triton_fleet.repository.model_config import parse_config
 from triton_fleet.repository.text_format.cpp import for_python
 from triton_fleet.repository.text_format.tokens import PbtxtError
 
-REFUSED = {
+REFUSED_TEXTS = {
     b'name: "a" # \0': "Invalid control characters encountered in text.",
     b'name: "\0"': "Unexpected end of string.",
     b'name: "\\d"': "Invalid escape sequence in string literal.",
@@ -19,7 +19,7 @@ REFUSED = {
     b"max_batch_size:\xc2\xa01": "Interpreting non ascii codepoint 194.",
     b"max_batch_size: 1 \x1f": "Invalid control characters encountered in text.",
 }
-TAKEN = {
+VALID_TEXTS = {
     b"max_batch_size: -\n 1": "max_batch_size: \n -1",
     b"max_batch_size: 1 # \xff": "max_batch_size: 1 # \ufffd",
     b'name: "\\xff"': 'name: "\\357\\277\\275"',
@@ -28,21 +28,21 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), REFUSED.items())
-def test_what_triton_refuses_is_refused_in_its_words(text: bytes, said: str) -> None:
-    with pytest.raises(PbtxtError, match="^" + said.replace("+", r"\+").replace(".", r"\.") + "$"):
+@pytest.mark.parametrize(("text", "message"), REFUSED_TEXTS.items())
+def test_what_triton_refuses_is_refused_in_its_words(text: bytes, message: str) -> None:
+    with pytest.raises(PbtxtError, match="^" + message.replace("+", r"\+").replace(".", r"\.") + "$"):
         parse_config(text)
 
 
-@pytest.mark.parametrize(("text", "read"), TAKEN.items())
+@pytest.mark.parametrize(("text", "read"), VALID_TEXTS.items())
 def test_what_triton_takes_is_written_as_python_takes_it(text: bytes, read: str) -> None:
-    written = for_python(text)
-    assert written.count("\n") == text.count(b"\n")
+    written_text = for_python(text)
+    assert written_text.count("\n") == text.count(b"\n")
     assert parse_config(text) is not None
-    assert written == read or "\ufffd" in written
+    assert written_text == read or "\ufffd" in written_text
 
 
 def test_a_place_is_told_by_line_and_column() -> None:
-    with pytest.raises(PbtxtError) as refused:
+    with pytest.raises(PbtxtError) as refusal:
         parse_config(b'name: "a"\nbackend: "\\q"')
-    assert (refused.value.line, refused.value.column) == (2, 10)
+    assert (refusal.value.line, refusal.value.column) == (2, 10)

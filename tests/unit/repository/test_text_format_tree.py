@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.config_texts import TAKEN
+from tests.support.config_texts import VALID_TEXTS
 from triton_fleet.repository.model_config import parse_config
 from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import Tree, parse
@@ -165,7 +165,7 @@ def test_the_blanks_and_digits_of_unicode_are_read_as_pythons_protobuf_reads_the
     assert tree.column("name") == 19
 
 
-def changed(random: Random, text: str) -> str:
+def mutate_text(random: Random, text: str) -> str:
     """A few characters are gone, new, or there twice."""
     for _ in range(random.randint(1, 3)):
         start = random.randrange(len(text) + 1)
@@ -176,14 +176,14 @@ def changed(random: Random, text: str) -> str:
 
 
 @settings(max_examples=400, deadline=None, derandomize=True)
-@given(st.sampled_from([CONFIG, *TAKEN.values()]), st.integers(min_value=0, max_value=2**32 - 1))
+@given(st.sampled_from([CONFIG, *VALID_TEXTS.values()]), st.integers(min_value=0, max_value=2**32 - 1))
 def test_what_protobuf_takes_is_read_and_the_rest_is_refused_by_line(text: str, seed: int) -> None:
-    content = changed(Random(seed), text).encode()
+    content = mutate_text(Random(seed), text).encode()
     try:
         message = parse_config(content)
     except PbtxtError as refused:
         assert 1 <= refused.line <= content.count(b"\n") + 1
         return
     assert {field.name for field, _ in message.ListFields()} <= {
-        each.name for each in parse(content).root.fields
+        field.name for field in parse(content).root.fields
     }

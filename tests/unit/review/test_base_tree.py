@@ -20,11 +20,11 @@ def repository(tmp_path: Path) -> GitRepository:
     folder.spec()
     folder.environment()
     folder.lock()
-    found = GitRepository.around(tmp_path / "top")
-    found.branch()
+    actual_repository = GitRepository.around(tmp_path / "top")
+    actual_repository.branch()
     folder.spec("logs: {retention_days: 90}\n")
-    found.commit()
-    return found
+    actual_repository.commit()
+    return actual_repository
 
 
 def work_trees(repository: GitRepository) -> int:
@@ -38,21 +38,21 @@ def test_it_has_the_files_of_the_merge_base_and_no_repository(repository: GitRep
     repository.git("checkout", "--quiet", "work")
     with base_tree(repository.top / "fleet", "main") as base:
         assert "retention_days" not in (base.root / "model_specs/sentences.yaml").read_text()
-        assert sorted(each.name for each in base.root.iterdir()) == ["environments", "locks", "model_specs"]
-        assert [each.name for each in (base.root / "environments").iterdir()] == ["dev.yaml"]
+        assert sorted(path.name for path in base.root.iterdir()) == ["environments", "locks", "model_specs"]
+        assert [path.name for path in (base.root / "environments").iterdir()] == ["dev.yaml"]
         assert work_trees(repository) == 1
 
 
 def test_it_is_removed_whatever_happens_meanwhile(repository: GitRepository) -> None:
     def fail() -> None:
         with base_tree(repository.top / "fleet", "main") as base:
-            seen.append(base.root)
+            paths.append(base.root)
             raise KeyboardInterrupt
 
-    seen: list[Path] = []
+    paths: list[Path] = []
     with pytest.raises(KeyboardInterrupt):
         fail()
-    assert not seen[0].exists()
+    assert not paths[0].exists()
     assert work_trees(repository) == 1
     assert repository.git("status", "--porcelain") == ""
 
@@ -87,9 +87,9 @@ def test_a_shallow_clone_is_told_how_to_fetch(repository: GitRepository, tmp_pat
     ]
     subprocess.run(clone, check=True)
     subprocess.run(["git", "-C", str(shallow), "checkout", "--quiet", "work"], check=True)
-    with pytest.raises(CannotRunError) as refused, base_tree(shallow / "fleet", "origin/main"):
+    with pytest.raises(CannotRunError) as refusal, base_tree(shallow / "fleet", "origin/main"):
         pass
-    assert "fetch-depth: 0" in refused.value.remedy
+    assert "fetch-depth: 0" in refusal.value.remedy
 
 
 def test_a_folder_outside_of_git_is_refused(tmp_path: Path) -> None:
@@ -97,19 +97,19 @@ def test_a_folder_outside_of_git_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def planted(repository: GitRepository, tree: bytes) -> None:
+def plant_tree(repository: GitRepository, tree: bytes) -> None:
     """A commit on main whose model_specs is a tree that Git itself would not write."""
     command = ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
-    done = subprocess.run(command, cwd=repository.top, input=tree, capture_output=True, check=True)
-    listed = f"040000 tree {done.stdout.decode().strip()}\tmodel_specs\n"
-    done = subprocess.run(
-        ["git", "mktree"], cwd=repository.top, input=listed.encode(), capture_output=True, check=True
+    process = subprocess.run(command, cwd=repository.top, input=tree, capture_output=True, check=True)
+    text = f"040000 tree {process.stdout.decode().strip()}\tmodel_specs\n"
+    actual_process = subprocess.run(
+        ["git", "mktree"], cwd=repository.top, input=text.encode(), capture_output=True, check=True
     )
-    above = f"040000 tree {done.stdout.decode().strip()}\tfleet\n"
-    done = subprocess.run(
+    above = f"040000 tree {actual_process.stdout.decode().strip()}\tfleet\n"
+    result = subprocess.run(
         ["git", "mktree"], cwd=repository.top, input=above.encode(), capture_output=True, check=True
     )
-    commit = repository.git("commit-tree", done.stdout.decode().strip(), "-m", "planted").strip()
+    commit = repository.git("commit-tree", result.stdout.decode().strip(), "-m", "planted").strip()
     repository.git("update-ref", "refs/heads/main", commit)
     repository.git("reset", "--quiet", "--soft", commit)
 
@@ -118,7 +118,7 @@ def planted(repository: GitRepository, tree: bytes) -> None:
 def test_a_name_that_leads_out_of_the_base_is_refused(repository: GitRepository, name: str) -> None:
     blob = repository.git("rev-parse", "HEAD:fleet/model_specs/sentences.yaml").strip()
     entry = f"100644 {name}".encode() + b"\0" + bytes.fromhex(blob)
-    planted(repository, entry)
+    plant_tree(repository, entry)
     with (
         pytest.raises(CannotRunError, match="which Git does not write"),
         base_tree(repository.top / "fleet", "main"),
@@ -133,11 +133,11 @@ def test_no_file_is_written_through_a_link_of_the_base(repository: GitRepository
     blob = bytes.fromhex(repository.git("rev-parse", "HEAD:fleet/model_specs/sentences.yaml").strip())
     tree = bytes.fromhex(repository.git("rev-parse", "HEAD:fleet/model_specs").strip())
     command = ["git", "hash-object", "-w", "--stdin"]
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=repository.top, input=str(outside).encode(), capture_output=True, check=True
     )
-    link = bytes.fromhex(done.stdout.decode().strip())
-    planted(repository, b"120000 x\0" + link + b"40000 x\0" + tree + b"100644 y\0" + blob)
+    link = bytes.fromhex(process.stdout.decode().strip())
+    plant_tree(repository, b"120000 x\0" + link + b"40000 x\0" + tree + b"100644 y\0" + blob)
     with (
         pytest.raises(CannotRunError, match="cannot be written"),
         base_tree(repository.top / "fleet", "main"),

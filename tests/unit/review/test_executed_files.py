@@ -54,17 +54,17 @@ def repository(folder: FleetFolder) -> GitRepository:
     folder.write("requirements.txt", "triton-fleet==0.2.0\n")
     folder.write("tools/publish.sh", "true\n")
     folder.write("README.md", "")
-    found = GitRepository.around(folder.root)
-    found.branch()
-    return found
+    actual_repository = GitRepository.around(folder.root)
+    actual_repository.branch()
+    return actual_repository
 
 
 def review(top: Path) -> FleetChange:
     return fleet_review(top, "main", [], DAY)
 
 
-def listed(top: Path) -> dict[str, str]:
-    return {each.path: each.change for each in review(top).executed}
+def changed_files(top: Path) -> dict[str, str]:
+    return {file.path: file.change for file in review(top).executed}
 
 
 def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_changes(
@@ -76,15 +76,15 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     folder.write("package.json", '{"devDependencies": {"aws-cdk": "npm:evil@1.0.0"}}')
     folder.write("requirements.txt", "triton-fleet==0.2.0\nevil\n")
     repository.commit()
-    found = review(folder.root)
-    assert [(each.path, each.what, each.change) for each in found.executed] == [
+    change = review(folder.root)
+    assert [(file.path, file.what, file.change) for file in change.executed] == [
         ("app.py", "the CDK app of `npx cdk`", "edited"),
         ("cdk.json", "settings of the CDK CLI: app, build", "edited"),
         ("fleet.mk", "what `make` runs", "added"),
         ("package.json", "what npm installs", "edited"),
         ("requirements.txt", "what pip installs", "edited"),
     ]
-    text = markdown(found, 0)
+    text = markdown(change, 0)
     marker, verdict, _, heading, _, *files = text.splitlines()
     assert (marker, verdict) == (
         MARKER,
@@ -93,9 +93,9 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     assert heading == "**This change edits what a deploy runs:**"
     assert files[0] == "- ⚠ `app.py`: the CDK app of `npx cdk` (edited)"
     assert all(line.startswith("- ⚠ ") for line in files[:5])
-    document: Any = report_document(found)
-    assert [each["path"] for each in document["executed"]] == [each.path for each in found.executed]
-    for output in (text, page(found), json.dumps(document), markdown(found, 1_000)):
+    document: Any = report_document(change)
+    assert [entry["path"] for entry in document["executed"]] == [file.path for file in change.executed]
+    for output in (text, page(change), json.dumps(document), markdown(change, 1_000)):
         assert "nothing changes" not in output
         assert "what a deploy runs" in output
 
@@ -113,8 +113,8 @@ def test_a_change_of_data_promises_that_nothing_else_changes(
         "policy: platform\nowner: {team: a}\nstatements: [{name: all, max_instances: 9}]\n",
     )
     folder.write("model_specs/endpoint.schema.json", "{}")
-    found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "nothing changes in dev")
+    change = review(folder.root)
+    assert (change.executed, change.verdict) == ((), "nothing changes in dev")
 
 
 def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
@@ -122,9 +122,9 @@ def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
 ) -> None:
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
     folder.write("prices.schema.json", "{}")
-    found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
-    assert [each.price_note for each in found.differing] == [
+    change = review(folder.root)
+    assert (change.executed, change.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
+    assert [item.price_note for item in change.differing] == [
         "`prices.yaml` differs (discount not given → 10): all costs here are at the new prices"
     ]
 
@@ -133,8 +133,8 @@ def test_a_context_of_the_cdk_is_data_and_no_promise_is_made_of_templates(
     repository: GitRepository, folder: FleetFolder
 ) -> None:
     folder.write("cdk.json", '{"app": "python3 app.py", "context": {"a": false}}')
-    found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "no endpoint's files differ in dev")
+    change = review(folder.root)
+    assert (change.executed, change.verdict) == ((), "no endpoint's files differ in dev")
 
 
 def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
@@ -142,8 +142,8 @@ def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
 ) -> None:
     for file in PROGRAMS:
         folder.write(file, "evil\n")
-    edited = {"tools/publish.sh": "edited"}
-    assert listed(folder.root) == dict.fromkeys(PROGRAMS, "added") | edited
+    edited_files = {"tools/publish.sh": "edited"}
+    assert changed_files(folder.root) == dict.fromkeys(PROGRAMS, "added") | edited_files
 
 
 def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, folder: FleetFolder) -> None:
@@ -154,7 +154,7 @@ def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, fol
     (folder.root / "docs").symlink_to("/etc")
     (folder.root / "repository/embed/2").symlink_to("1")
     repository.commit()
-    assert listed(folder.root) == {
+    assert changed_files(folder.root) == {
         "README.md": "edited, executable",
         "app.py": "deleted",
         "docs": "added",
@@ -174,7 +174,7 @@ class TestASpecMakesNoDataOfAProgram:
         )
         folder.write("tools/publish.sh", "evil\n")
         folder.write("tools/new.py", "evil\n")
-        assert [*listed(folder.root)] == ["tools/new.py", "tools/publish.sh"]
+        assert [*changed_files(folder.root)] == ["tools/new.py", "tools/publish.sh"]
 
     @pytest.mark.parametrize("name", ["fleet.mk", "examples/x/make_weights.py", ".github/workflows/x.yml"])
     def test_that_a_tool_finds_by_its_place(
@@ -183,7 +183,7 @@ class TestASpecMakesNoDataOfAProgram:
         text = SPEC.replace("sentences", "evil").replace("../repository", f"../{Path(name).parent}")
         folder.write("model_specs/evil.yaml", f"{text}image: {{build: ../{name}}}\n")
         folder.write(name, "evil\n")
-        assert [*listed(folder.root)] == [name]
+        assert [*changed_files(folder.root)] == [name]
 
     def test_that_is_beside_what_else_the_spec_names(
         self, repository: GitRepository, folder: FleetFolder
@@ -191,12 +191,12 @@ class TestASpecMakesNoDataOfAProgram:
         folder.write("tools/inner/check.sh", "true\n")
         repository.commit()
         repository.git("branch", "--force", "main")
-        other = "  - {archive: other, repository: ../tools/inner}\n"
+        other_text = "  - {archive: other, repository: ../tools/inner}\n"
         text = SPEC.replace("sentences", "evil").replace("repository}", "tools}")
-        folder.write("model_specs/evil.yaml", text + other)
+        folder.write("model_specs/evil.yaml", text + other_text)
         folder.write("tools/publish.sh", "evil\n")
         folder.write("tools/inner/check.sh", "evil\n")
-        assert [*listed(folder.root)] == ["tools/inner/check.sh", "tools/publish.sh"]
+        assert [*changed_files(folder.root)] == ["tools/inner/check.sh", "tools/publish.sh"]
 
     @pytest.mark.parametrize(
         ("name", "file"),
@@ -214,20 +214,20 @@ class TestASpecMakesNoDataOfAProgram:
         text = SPEC.replace("sentences", "evil").replace("repository: ../repository", name)
         folder.write("model_specs/evil.yaml", text)
         folder.write(file, "evil\n")
-        assert [*listed(folder.root)] == [file]
+        assert [*changed_files(folder.root)] == [file]
 
     def test_by_a_tag_that_is_called_repository(self, repository: GitRepository, folder: FleetFolder) -> None:
         folder.write(
             "model_specs/evil.yaml", SPEC.replace("sentences", "evil") + "tags: {repository: ../jobs}\n"
         )
         folder.write("jobs/nightly", "evil\n")
-        assert [*listed(folder.root)] == ["jobs/nightly"]
+        assert [*changed_files(folder.root)] == ["jobs/nightly"]
 
     def test_but_a_new_folder_is_the_models(self, repository: GitRepository, folder: FleetFolder) -> None:
         text = SPEC.replace("sentences", "new").replace("../repository", "../models/new")
         folder.write("model_specs/new.yaml", text)
         folder.write("models/new/embed/1/model.py", "x = 1\n")
-        assert listed(folder.root) == {}
+        assert changed_files(folder.root) == {}
 
     def test_and_what_is_left_of_a_repository_is_none(
         self, repository: GitRepository, folder: FleetFolder
@@ -238,7 +238,7 @@ class TestASpecMakesNoDataOfAProgram:
         (folder.root / "model_specs/sentences.yaml").unlink()
         (folder.root / "repository/embed/config.pbtxt").unlink()
         folder.write("repository/embed/1/model.py", "evil\n")
-        assert listed(folder.root) == {"repository/embed/1/model.py": "edited"}
+        assert changed_files(folder.root) == {"repository/embed/1/model.py": "edited"}
 
 
 def test_in_a_larger_repository_other_folders_are_named_as_such(tmp_path: Path) -> None:
@@ -246,16 +246,16 @@ def test_in_a_larger_repository_other_folders_are_named_as_such(tmp_path: Path) 
     folder.spec()
     folder.environment()
     folder.lock()
-    other = FleetFolder(tmp_path / "other")
-    other.spec()
-    other.environment()
+    other_folder = FleetFolder(tmp_path / "other")
+    other_folder.spec()
+    other_folder.environment()
     repository = GitRepository.around(tmp_path)
     repository.branch()
-    other.spec("# a comment\n")
+    other_folder.spec("# a comment\n")
     FleetFolder(tmp_path).write("web/app.js", "")
     FleetFolder(tmp_path).write(".github/workflows/x.yml", "")
     os.chdir(folder.root)
-    assert [(each.path, each.what) for each in review(folder.root).executed] == [
+    assert [(file.path, file.what) for file in review(folder.root).executed] == [
         (".github/workflows/x.yml", "jobs of GitHub, or who reviews what"),
         ("web/app.js", "outside the fleet's folder"),
     ]

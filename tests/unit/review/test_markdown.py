@@ -21,8 +21,8 @@ from triton_fleet.review.markdown import MARKER, inline, inline_code, markdown
 from triton_fleet.spec.prices import PriceBook
 
 
-def lines(found: FleetChange, limit: int = 0) -> list[str]:
-    return markdown(found, limit).splitlines()
+def lines(change: FleetChange, limit: int = 0) -> list[str]:
+    return markdown(change, limit).splitlines()
 
 
 class TestWhatIsSeenFirst:
@@ -37,25 +37,30 @@ class TestWhatIsSeenFirst:
         assert lines(fleet()) == [MARKER, f"### nothing changes in prod compared with `{'a' * 12}`"]
 
     def test_of_several_environments_a_line_about_all(self) -> None:
-        one = fleet(change()).environments[0]
-        other = EnvironmentChange(name="dev", region="us-east-1", notes=("dev is a new environment",))
-        found = FleetChange(reference="main", commit="a" * 40, environments=(other, one), prices=PriceBook())
-        assert lines(found)[1].startswith(
+        first_environment = fleet(change()).environments[0]
+        other_change = EnvironmentChange(name="dev", region="us-east-1", notes=("dev is a new environment",))
+        actual_change = FleetChange(
+            reference="main",
+            commit="a" * 40,
+            environments=(other_change, first_environment),
+            prices=PriceBook(),
+        )
+        assert lines(actual_change)[1].startswith(
             "## dev: 0 endpoints change, the same cost · no interruption; prod: 1"
         )
 
     def test_errors_and_interruptions_are_in_it(self) -> None:
         wrong = Finding(code="FL204", message="too small", file=Path("model_specs/a.yaml"), line=3)
-        found = fleet(change(effect=UpdateEffect.REPLACED), new=(wrong,))
-        assert lines(found)[1].endswith("1 new error: a deploy is refused · interrupts sentences")
-        assert "model_specs/a.yaml:3: error FL204: too small" in markdown(found, 0)
+        actual_change = fleet(change(effect=UpdateEffect.REPLACED), new=(wrong,))
+        assert lines(actual_change)[1].endswith("1 new error: a deploy is refused · interrupts sentences")
+        assert "model_specs/a.yaml:3: error FL204: too small" in markdown(actual_change, 0)
 
 
 def test_a_row_is_in_the_form_of_the_table() -> None:
     traffic = Traffic(
         words="canary 50 %, 10 min + 10 min, rolled back on errors", shortest=1200, longest=4200
     )
-    found = fleet(
+    actual_change = fleet(
         change(
             effect=UpdateEffect.CONFIGURATION,
             changes=("ml.g5.xlarge (A10G) → ml.g6.xlarge (L4)",),
@@ -65,7 +70,7 @@ def test_a_row_is_in_the_form_of_the_table() -> None:
             need=InstanceNeed(type="ml.g6.xlarge", beside=2, most=8),
         )
     )
-    text = markdown(found, 0)
+    text = markdown(actual_change, 0)
     assert (
         "| sentences | ml.g5.xlarge (A10G) → ml.g6.xlarge (L4) | new configuration, **endpoint stays** | canary 50 %, "
         "10 min + 10 min, rolled back on errors | 1,622.45 (−405.07, −20 %) | 6,489.79 (−1,620.29) |"
@@ -78,25 +83,27 @@ def test_a_row_is_in_the_form_of_the_table() -> None:
 
 
 def test_the_sign_of_computed_costs_strikes_nothing_through() -> None:
-    found = fleet(
+    actual_change = fleet(
         change(certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
         change("b", certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
     )
-    html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown(found, 0)).replace("\u2060", "")
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown(actual_change, 0)).replace("\u2060", "")
     assert "~2,880.00 (~+1,440.00, +100 %), ~+720.00 each" in html
-    (row,) = (line for line in lines(found) if line.startswith("| b, sentences"))
+    (row,) = (line for line in lines(actual_change) if line.startswith("| b, sentences"))
     assert row.count("~") == row.count("\\~") == 6
 
 
 def test_what_interrupts_is_above_what_does_not() -> None:
-    found = fleet(change("a"), change("b", UpdateEffect.REMOVED), change("c", UpdateEffect.CONFIGURATION))
-    rows = [line.split(" | ")[0] for line in lines(found) if line.startswith("| ")]
+    actual_change = fleet(
+        change("a"), change("b", UpdateEffect.REMOVED), change("c", UpdateEffect.CONFIGURATION)
+    )
+    rows = [line.split(" | ")[0] for line in lines(actual_change) if line.startswith("| ")]
     assert rows == ["| endpoint", "| ---", "| b", "| c", "| a"]
 
 
 def test_the_same_change_is_the_same_bytes() -> None:
-    found = fleet(change("b"), change("a"))
-    assert markdown(found, 0) == markdown(fleet(change("a"), change("b")), 0)
+    actual_change = fleet(change("b"), change("a"))
+    assert markdown(actual_change, 0) == markdown(fleet(change("a"), change("b")), 0)
 
 
 class TestWhatOthersWrote:
@@ -131,20 +138,20 @@ class TestALimit:
         whole = markdown(fleet(*self.MANY), 0)
         text = markdown(fleet(*self.MANY), 50_000)
         assert len(text.encode()) <= 50_000 < len(whole.encode())
-        shown, told = text.count("\n| endpoint-"), text.count("\n**endpoint-")
-        assert shown == 300
-        assert 0 < told < 300
+        number, told_number = text.count("\n| endpoint-"), text.count("\n**endpoint-")
+        assert number == 300
+        assert 0 < told_number < 300
         assert "**endpoint-250**" in text
-        left = f"Left out for length, the least risk first: {300 - told} endpoints' details."
-        assert left in text
+        remaining_text = f"Left out for length, the least risk first: {300 - told_number} endpoints' details."
+        assert remaining_text in text
 
     def test_takes_rows_away_when_details_are_not_enough(self) -> None:
         text = markdown(fleet(*self.MANY), 4_000)
         assert len(text.encode()) <= 4_000
-        shown = text.count("\n| endpoint-")
-        assert 0 < shown < 300
+        number = text.count("\n| endpoint-")
+        assert 0 < number < 300
         assert "| endpoint-250 |" in text
-        assert f"{300 - shown} endpoints, {shown} endpoints' details, findings and shared stacks." in text
+        assert f"{300 - number} endpoints, {number} endpoints' details, findings and shared stacks." in text
 
     def test_leaves_the_verdict_at_least(self) -> None:
         long = [change(f"e{number}-{'x' * 55}", warnings=("w" * 290,) * 9) for number in range(4)]
@@ -208,15 +215,15 @@ does not stop them.
 )
 def test_plain_text_becomes_no_link_and_no_reference_and_reads_the_same(text: str) -> None:
     html = str(MarkdownIt("commonmark").render(inline(text)))
-    shown = unescape(html.removeprefix("<p>").removesuffix("</p>\n"))
-    assert not [link for link in LINKS if re.search(link, shown)]
-    assert shown.replace("\u2060", "") == text
+    content = unescape(html.removeprefix("<p>").removesuffix("</p>\n"))
+    assert not [link for link in LINKS if re.search(link, content)]
+    assert content.replace("\u2060", "") == text
 
 
 class TestTextInBackticks:
     ATTACK = "<img src=https://attacker.example/p.png> [x](https://attacker.example) @org/team <!--"
 
-    def rendered(self, text: str) -> str:
+    def render(self, text: str) -> str:
         return str(MarkdownIt("commonmark").render(f"- {inline_code(text)}"))
 
     @pytest.mark.parametrize(
@@ -236,20 +243,20 @@ class TestTextInBackticks:
         ],
     )
     def test_has_no_html_no_link_and_no_mention_outside_code(self, value: str) -> None:
-        html = self.rendered(f"`environment.B1`: none → {value}")
+        html = self.render(f"`environment.B1`: none → {value}")
         assert not re.search(r"<(?!/?(?:ul|li|code)>)", html)
         assert "@org" not in re.sub(r"<code>.*?</code>", "", html)
 
     def test_is_code_between_single_backticks(self) -> None:
-        assert "<li><code>a.b</code>: 1 &lt; 2, then <code>c &lt; d</code></li>" in self.rendered(
+        assert "<li><code>a.b</code>: 1 &lt; 2, then <code>c &lt; d</code></li>" in self.render(
             "`a.b`: 1 < 2, then `c < d`"
         )
 
     def test_code_of_nothing_but_a_pipe_does_not_become_two_backticks(self) -> None:
-        assert self.rendered("`|` a `b` `|`").count("<code>") == 3
+        assert self.render("`|` a `b` `|`").count("<code>") == 3
 
     @pytest.mark.parametrize("text", ["`a", "``a``", "`a` ``", "``", "`a``b`", "`a` `b` `"])
     def test_is_plain_where_backticks_are_not_in_single_pairs(self, text: str) -> None:
-        html = self.rendered(text)
+        html = self.render(text)
         assert "<code>" not in html
         assert text in html

@@ -16,8 +16,8 @@ from triton_fleet.review.page import page
 
 def widths(text: str) -> list[Decimal]:
     return [
-        Decimal(each)
-        for each in re.findall(r'<rect class="[a-z ]+" x="[\d.]+" y="[\d.]+" width="([\d.]+)"', text)
+        Decimal(match)
+        for match in re.findall(r'<rect class="[a-z ]+" x="[\d.]+" y="[\d.]+" width="([\d.]+)"', text)
     ]
 
 
@@ -47,15 +47,17 @@ def test_one_backtick_alone_starts_no_code() -> None:
 
 
 def test_bars_are_as_long_as_the_costs() -> None:
-    found = change(least=cost("1", "2"), most=cost("4", "8"))
-    before_most, before_least, after_most, after_least = widths(page(fleet(found)))
-    assert after_most == 2 * before_most == 4 * after_least == 8 * before_least
+    actual_change = change(least=cost("1", "2"), most=cost("4", "8"))
+    decimal, before_least_decimal, after_most_decimal, after_least_decimal = widths(
+        page(fleet(actual_change))
+    )
+    assert after_most_decimal == 2 * decimal == 4 * after_least_decimal == 8 * before_least_decimal
 
 
 def test_each_endpoint_with_a_price_is_named_beside_its_bars_a_new_one_too() -> None:
     names = {"old": (cost("1", "2"), cost("4", "8")), "new": (cost(None, "2"), cost(None, "8"))}
-    found = [change(each, least=least, most=most) for each, (least, most) in names.items()]
-    assert re.findall(r'<text x="0" y="\d+">(\w+)</text>', page(fleet(*found))) == ["old", "new"]
+    changes = [change(name, least=minimum, most=maximum) for name, (minimum, maximum) in names.items()]
+    assert re.findall(r'<text x="0" y="\d+">(\w+)</text>', page(fleet(*changes))) == ["old", "new"]
 
 
 def test_a_rollout_has_a_part_for_each_phase_as_long_as_it_takes() -> None:
@@ -65,7 +67,7 @@ def test_a_rollout_has_a_part_for_each_phase_as_long_as_it_takes() -> None:
     assert "25 min, at most 1 h 20 min" in text
     *_, canary, rest, wait = widths(text)
     assert canary == rest == 2 * wait
-    opacities = [float(each) for each in re.findall(r'fill-opacity="([\d.]+)"', text)]
+    opacities = [float(match) for match in re.findall(r'fill-opacity="([\d.]+)"', text)]
     assert 0 < opacities[0] < opacities[1] == opacities[2] == 1
     assert re.findall(r">(\d+)\u2009%<", text) == ["50", "100", "100"]
 

@@ -8,9 +8,9 @@ from triton_fleet.review.fleet_review import protection_note
 from triton_fleet.spec.environment import Environment
 
 
-def environment(*, protected: bool) -> Environment:
+def environment(*, is_protected: bool) -> Environment:
     return Environment(
-        environment="prod", account="111122223333", region="us-east-1", termination_protection=protected
+        environment="prod", account="111122223333", region="us-east-1", termination_protection=is_protected
     )
 
 
@@ -30,5 +30,5 @@ def environment(*, protected: bool) -> Environment:
 def test_a_changed_protection_is_a_note_of_its_environment(
     before: bool, after: bool, note: tuple[str, ...]
 ) -> None:
-    sides = environment(protected=before), environment(protected=after)
+    sides = environment(is_protected=before), environment(is_protected=after)
     assert protection_note("prod", *sides) == note

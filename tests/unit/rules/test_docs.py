@@ -60,17 +60,17 @@ def section(page: str, code: str) -> str:
 
 def test_every_code_that_is_raised_is_a_rule_or_listed_and_the_other_way_round(root: Path) -> None:
     files = [
-        file for each in ("constructs", "triton_fleet", "stacks") for file in (root / each).rglob("*.py")
+        file for text in ("constructs", "triton_fleet", "stacks") for file in (root / text).rglob("*.py")
     ]
-    raised = {code for file in files for code in CODE.findall(file.read_text())}
-    raised |= {code for symptom in symptoms() for code in symptom.codes}
-    assert raised == {*rules(), *other_codes()}
+    codes = {code for file in files for code in CODE.findall(file.read_text())}
+    codes |= {code for symptom in symptoms() for code in symptom.codes}
+    assert codes == {*rules(), *other_codes()}
 
 
 def test_no_code_is_listed_twice_or_as_a_rule_as_well() -> None:
-    listed = [code for group in groups() for code in group.codes]
-    assert len(listed) == len(set(listed))
-    assert not set(listed) & set(rules())
+    codes = [code for group in groups() for code in group.codes]
+    assert len(codes) == len(set(codes))
+    assert not set(codes) & set(rules())
 
 
 def test_every_code_that_only_warns_is_listed() -> None:
@@ -78,8 +78,8 @@ def test_every_code_that_only_warns_is_listed() -> None:
 
 
 def test_each_listed_code_is_told_in_one_sentence() -> None:
-    for code, said in other_codes().items():
-        assert re.fullmatch(r"[A-Z`][^.]*(\.[^ ][^.]*)*\.", said), f"{code}: {said}"
+    for code, said_code in other_codes().items():
+        assert re.fullmatch(r"[A-Z`][^.]*(\.[^ ][^.]*)*\.", said_code), f"{code}: {said_code}"
 
 
 def test_every_code_has_an_anchor_in_the_index_and_every_rule_one_in_the_page_of_its_theme(
@@ -96,26 +96,28 @@ def by_theme() -> list[Rule]:
 
 
 def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
-    told, example = section(page, "FL204"), examples()["FL204"]
-    [found] = example.wrong.findings(rules()["FL204"])
-    assert "## missing-driver (FL204)\n" in told
+    told_section, example = section(page, "FL204"), examples()["FL204"]
+    [result] = example.wrong.findings(rules()["FL204"])
+    assert "## missing-driver (FL204)\n" in told_section
     for part in (
         rules()["FL204"].summary,
         rules()["FL204"].why,
         f"Wrong:\n\n```yaml\n{example.wrong.as_yaml}\n```",
-        f"`fleet check` reports:\n\n```text\nerror[missing-driver] FL204: {found.message}\n  hint: {found.hint}\n```",
+        f"`fleet check` reports:\n\n```text\nerror[missing-driver] FL204: {result.message}\n  hint: {result.hint}\n```",
         f"Right:\n\n```yaml\n{example.right.as_yaml}\n```",
         f"Source: <{rules()['FL204'].source}>",
     ):
-        assert part in told
+        assert part in told_section
 
 
 def test_a_rule_without_an_example_is_told_without() -> None:
-    told = section(rules_pages({"FL529": rule_of_a_test}, {})["docs/rules/image.md"], "FL529")
-    assert told.startswith("\n## rule-of-a-test (FL529)\n\n**warning, needed**: This summary is a test's.\n")
-    assert "And this is why." in told
-    assert "```" not in told
-    assert "Source: [docs/artifacts.md](../artifacts.md)" in told
+    told_section = section(rules_pages({"FL529": rule_of_a_test}, {})["docs/rules/image.md"], "FL529")
+    assert told_section.startswith(
+        "\n## rule-of-a-test (FL529)\n\n**warning, needed**: This summary is a test's.\n"
+    )
+    assert "And this is why." in told_section
+    assert "```" not in told_section
+    assert "Source: [docs/artifacts.md](../artifacts.md)" in told_section
 
 
 def test_what_an_example_is_told_is_computed() -> None:
@@ -141,22 +143,22 @@ def test_every_link_of_the_pages_leads_to_a_file_that_exists(pages: Mapping[str,
         assert [target for target in targets if not ((root / path).parent / target).is_file()] == []
 
 
-def listed(*arguments: str) -> str:
-    done = CliRunner().invoke(APP, arguments, catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.output
+def listed_rules(*arguments: str) -> str:
+    result = CliRunner().invoke(APP, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
 
 
 def as_json(*arguments: str) -> Sequence[Any]:
-    said: Sequence[Any] = json.loads(listed("--format", "json", *arguments))
-    return said
+    document: Sequence[Any] = json.loads(listed_rules("--format", "json", *arguments))
+    return document
 
 
 def test_the_command_lists_each_rule_in_one_line() -> None:
-    lines = listed().splitlines()
+    lines = listed_rules().splitlines()
     assert lines[0].split() == ["name", "code", "theme", "severity", "takes", "summary"]
     assert [line.split()[:4] for line in lines[1:-2]] == [
-        [each.name, each.code, each.theme.name, each.severity.value] for each in rules().values()
+        [rule.name, rule.code, rule.theme.name, rule.severity.value] for rule in rules().values()
     ]
 
 
@@ -165,47 +167,47 @@ def test_the_list_the_explanation_and_the_page_say_what_a_rule_takes(page: str) 
     words |= {"FL204": "a container on an instance", "FL203": "an instance type", "FL272": "an instance pool"}
     words |= {"FL214": "an endpoint", "FL223": "a variant of an endpoint"}
     for code, takes in words.items():
-        assert f"  {takes}  " in next(line for line in listed().splitlines() if f" {code} " in line)
-        assert f"\ntakes:  {takes}\n" in listed(code)
+        assert f"  {takes}  " in next(line for line in listed_rules().splitlines() if f" {code} " in line)
+        assert f"\ntakes:  {takes}\n" in listed_rules(code)
         assert as_json(code)[0]["takes"] == takes
         assert f"\nTakes: {takes}. Source: " in section(page, code)
 
 
 @pytest.mark.parametrize("asked_for", ["missing-driver", "Missing-Driver", "FL204", "fl204"])
 def test_the_command_explains_a_rule_with_its_example(asked_for: str) -> None:
-    said, asked = listed(asked_for), rules()["FL204"]
-    assert said.startswith("missing-driver (FL204): error\n")
+    text, requested_rule = listed_rules(asked_for), rules()["FL204"]
+    assert text.startswith("missing-driver (FL204): error\n")
     for part in (
-        " ".join(asked.why.split()),
+        " ".join(requested_rule.why.split()),
         "instance: {type: ml.g7e.2xlarge}",
         "error[missing-driver] FL204: Triton 25.04",
-        asked.source,
+        requested_rule.source,
         link_to("FL204"),
     ):
-        assert part in said
+        assert part in text
 
 
 def test_the_command_explains_other_codes_too() -> None:
-    assert listed("FL110", "unused-allow") == (
+    assert listed_rules("FL110", "unused-allow") == (
         f"unknown-key (FL110): error\n{other_codes()['FL110']}\n\n"
         f"unused-allow (FL130): warning\n{other_codes()['FL130']}\n\n"
     )
 
 
 def test_the_beginning_of_codes_lists_all_that_begin_so() -> None:
-    lines = listed("FL7", "fl31").splitlines()
-    known = sorted([*rules(), *other_codes()])
-    wanted = [code for start in ("FL7", "FL31") for code in known if code.startswith(start)]
-    assert [line.split()[1] for line in lines[1:-2]] == wanted
-    assert {"FL712", "FL311"} < set(wanted)
-    assert [each["code"] for each in as_json("FL7", "FL31")] == wanted
+    lines = listed_rules("FL7", "fl31").splitlines()
+    known_rules = sorted([*rules(), *other_codes()])
+    expected_codes = [code for start in ("FL7", "FL31") for code in known_rules if code.startswith(start)]
+    assert [line.split()[1] for line in lines[1:-2]] == expected_codes
+    assert {"FL712", "FL311"} < set(expected_codes)
+    assert [entry["code"] for entry in as_json("FL7", "FL31")] == expected_codes
 
 
 def test_the_command_prints_json() -> None:
-    assert [each["code"] for each in as_json()] == list(rules())
-    [said] = as_json("FL204")
-    assert said["name"] == rules()["FL204"].name
-    assert said["example"]["wrong"] == examples()["FL204"].wrong.as_yaml
+    assert [entry["code"] for entry in as_json()] == list(rules())
+    [text] = as_json("FL204")
+    assert text["name"] == rules()["FL204"].name
+    assert text["example"]["wrong"] == examples()["FL204"].wrong.as_yaml
     assert as_json("FL110") == [
         {
             "code": "FL110",
@@ -227,40 +229,40 @@ def test_the_command_prints_json() -> None:
     ],
 )
 def test_an_unknown_word_is_refused_with_what_was_meant(word: str, hint: str) -> None:
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         CliRunner().invoke(APP, [word], catch_exceptions=False)
-    [found] = refused.value.findings
-    assert found.code == "FL132"
-    assert repr(word) in found.message
-    assert found.hint.startswith(hint)
+    [finding] = refusal.value.findings
+    assert finding.code == "FL132"
+    assert repr(word) in finding.message
+    assert finding.hint.startswith(hint)
 
 
 def test_a_theme_lists_its_rules_and_other_codes() -> None:
-    assert {each["theme"] for each in as_json("--theme", "image")} == {"image"}
-    codes = [each["code"] for each in as_json("--theme", "image")]
+    assert {entry["theme"] for entry in as_json("--theme", "image")} == {"image"}
+    codes = [entry["code"] for entry in as_json("--theme", "image")]
     assert {"FL204", "FL211"} < set(codes)
-    assert [line.split()[1] for line in listed("--theme", "image").splitlines()[1:-2]] == codes
+    assert [line.split()[1] for line in listed_rules("--theme", "image").splitlines()[1:-2]] == codes
 
 
 def test_the_next_free_code_of_a_theme_is_printed_alone() -> None:
-    assert listed("--next", "image") == "FL529\n"
-    assert listed("--next", "doctor") == "FL663\n", "the blocks begin with codes that are in use"
+    assert listed_rules("--next", "image") == "FL529\n"
+    assert listed_rules("--next", "doctor") == "FL663\n", "the blocks begin with codes that are in use"
 
 
 @pytest.mark.parametrize("option", ["--next", "--theme"])
 def test_an_unknown_theme_is_refused_with_the_list(option: str) -> None:
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         CliRunner().invoke(APP, [option, "imagine"], catch_exceptions=False)
-    [found] = refused.value.findings
-    assert (found.code, found.message) == ("FL132", "theme 'imagine' does not exist")
-    assert found.hint.startswith("did you mean `image`?")
-    assert ", ".join(sorted(theme.name for theme in themes())) in found.hint
+    [finding] = refusal.value.findings
+    assert (finding.code, finding.message) == ("FL132", "theme 'imagine' does not exist")
+    assert finding.hint.startswith("did you mean `image`?")
+    assert ", ".join(sorted(theme.name for theme in themes())) in finding.hint
 
 
 def test_names_a_theme_and_the_next_code_are_not_asked_for_at_once() -> None:
-    done = CliRunner().invoke(APP, ["--next", "image", "FL204"])
-    assert done.exit_code == 2
-    assert "only one of names" in done.output
+    result = CliRunner().invoke(APP, ["--next", "image", "FL204"])
+    assert result.exit_code == 2
+    assert "only one of names" in result.output
 
 
 def test_a_theme_whose_blocks_are_full_has_no_next_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a spec's engines cannot be, told before anything is built."""
+"""Engines that a spec cannot have, told before anything is built."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def case_of(
     return Case(spec=spec, region=region, models=facts, archive_size=ARCHIVE_SIZE)
 
 
-def found(code: str, **keys: Any) -> list[tuple[str, Severity]]:
-    """What one rule says of it."""
-    return [(each.message, each.severity) for each in case_of(**keys).findings(rules()[code])]
+def finding_rows(code: str, **keys: Any) -> list[tuple[str, Severity]]:
+    """Messages of one rule."""
+    return [(finding.message, finding.severity) for finding in case_of(**keys).findings(rules()[code])]
 
 
 class TestOptions:
@@ -46,26 +46,26 @@ class TestOptions:
     def test_what_the_images_tensorrt_does_not_have_yet_is_refused(
         self, triton: str, keys: dict[str, str]
     ) -> None:
-        [(message, severity)] = found("FL291", triton=triton, **keys)
+        [(message, severity)] = finding_rows("FL291", triton=triton, **keys)
         assert f"the image of Triton {triton} has" in message and severity is Severity.ERROR
 
     def test_a_release_that_may_have_tensorrt_11_is_doubted_for_its_precision(self) -> None:
-        [(message, severity)] = found("FL291", triton="26.05", precision="fp16")
+        [(message, severity)] = finding_rows("FL291", triton="26.05", precision="fp16")
         assert message == (
             "the image of Triton 26.05 may have TensorRT 11.1.0.106, which does not accept `precision`: layers have the"
             " types of the ONNX model"
         )
         assert severity is Severity.WARNING
-        assert found("FL291", triton="26.05") == []
+        assert finding_rows("FL291", triton="26.05") == []
 
     def test_int8_without_scales_is_doubted(self) -> None:
-        [(message, severity)] = found("FL396", precision="int8")
+        [(message, severity)] = finding_rows("FL396", precision="int8")
         assert "random numbers" in message and severity is Severity.WARNING
-        assert found("FL396", precision="fp16") == []
+        assert finding_rows("FL396", precision="fp16") == []
 
     @pytest.mark.parametrize("value", ["ampere+", "same-compute-capability"])
     def test_compatibility_is_told_with_its_price(self, value: str) -> None:
-        [(message, severity)] = found("FL394", compatibility=value)
+        [(message, severity)] = finding_rows("FL394", compatibility=value)
         assert message.startswith(f"`compatibility: {value}` has a price: slower")
         assert severity is Severity.WARNING
 
@@ -73,10 +73,10 @@ class TestOptions:
         ("size", "count"), [("14000MiB", 0), ("15359MiB", 0), ("15360MiB", 1), ("16GiB", 1)]
     )
     def test_a_workspace_of_the_whole_gpu_bounds_nothing(self, size: str, count: int) -> None:
-        assert len(found("FL390", machine="ml.g4dn.xlarge", workspace=size)) == count
+        assert len(finding_rows("FL390", machine="ml.g4dn.xlarge", workspace=size)) == count
 
     def test_no_workspace_exceeds_a_gpu_whose_memory_nothing_says(self) -> None:
-        assert found("FL390", machine="ml.p6e-gb200.36xlarge", triton="25.09") == []
+        assert finding_rows("FL390", machine="ml.p6e-gb200.36xlarge", triton="25.09") == []
 
 
 class TestTargets:
@@ -90,28 +90,28 @@ class TestTargets:
     def test_an_impossible_target_is_refused(
         self, machine: str, region: str, triton: str, message: str
     ) -> None:
-        [(said, severity)] = found("FL295", machine=machine, region=region, triton=triton)
-        assert message in said and severity is Severity.ERROR
+        [(row, severity)] = finding_rows("FL295", machine=machine, region=region, triton=triton)
+        assert message in row and severity is Severity.ERROR
 
     @pytest.mark.parametrize(
         ("machine", "region"), [("ml.g4dn.xlarge", "ap-northeast-3"), ("ml.g5.xlarge", REGION)]
     )
     def test_a_family_is_built_for_by_the_next_service_that_has_it(self, machine: str, region: str) -> None:
-        assert found("FL295", machine=machine, region=region) == []
+        assert finding_rows("FL295", machine=machine, region=region) == []
 
     @pytest.mark.parametrize("triton", ["22.05", "23.02", "23.03", "23.05"])
     def test_an_image_whose_python_does_not_run_the_build_script_is_refused(self, triton: str) -> None:
-        [(message, severity)] = found("FL399", triton=triton)
+        [(message, severity)] = finding_rows("FL399", triton=triton)
         assert message == (
             f"the image of Triton {triton} has Python 3.8; the script that builds engines needs 3.10"
         )
         assert severity is Severity.ERROR
-        assert found("FL399", triton="23.06") == found("FL399", triton="25.04") == []
+        assert finding_rows("FL399", triton="23.06") == finding_rows("FL399", triton="25.04") == []
 
     def test_the_least_python_is_the_build_scripts_own(self) -> None:
-        least = runpy.run_path(str(SOURCES / "__main__.py"))["MIN_PYTHON"]
-        assert ".".join(map(str, least)) == MIN_PYTHON
+        min_python = runpy.run_path(str(SOURCES / "__main__.py"))["MIN_PYTHON"]
+        assert ".".join(map(str, min_python)) == MIN_PYTHON
 
     def test_a_cpu_is_left_to_the_rule_that_wants_a_gpu(self) -> None:
-        assert found("FL295", machine="ml.c5.xlarge") == []
-        assert found("FL290", machine="ml.c5.xlarge")
+        assert finding_rows("FL295", machine="ml.c5.xlarge") == []
+        assert finding_rows("FL290", machine="ml.c5.xlarge")

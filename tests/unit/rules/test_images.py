@@ -1,4 +1,4 @@
-"""What is said of a host image that a spec names, and what of one that nobody has tried."""
+"""Findings of a host image that a spec names, and of one that nobody has tried."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class TestDriver:
     def test_from_cuda_12_on_host_and_container_are_of_one_generation(self, triton: str, image: str) -> None:
         (problem,) = problems("FL223", triton, "ml.g6.xlarge", image)
         assert problem.certain
-        fitting = [each.name for each in amis() if each.cuda == release(triton).cuda_major]
-        assert problem.hint == f"leave `ami` out, or write one of {', '.join(fitting)}"
+        names = [ami.name for ami in amis() if ami.cuda == release(triton).cuda_major]
+        assert problem.hint == f"leave `ami` out, or write one of {', '.join(names)}"
 
     def test_a_host_without_a_driver_is_refused_to_a_container_of_cuda_11_too(self) -> None:
         (problem,) = problems("FL223", "22.12", "ml.g5.xlarge", NEURON)
@@ -82,12 +82,16 @@ class TestFamily:
 
 @pytest.mark.parametrize("code", CODES)
 def test_no_hint_ends_before_what_it_announces(code: str) -> None:
-    found = [
+    actual_problems = [
         problem
         for triton in releases()
         for machine in ("ml.g5.xlarge", "ml.g6e.xlarge", "ml.p3.2xlarge", "ml.c5.xlarge")
-        for image in [each.name for each in amis()]
+        for image in [ami.name for ami in amis()]
         for problem in problems(code, triton, machine, image)
     ]
-    assert found
-    assert [each.hint for each in found if each.hint != each.hint.rstrip(" :,")] == []
+    assert actual_problems
+    assert [
+        actual_problem.hint
+        for actual_problem in actual_problems
+        if actual_problem.hint != actual_problem.hint.rstrip(" :,")
+    ] == []

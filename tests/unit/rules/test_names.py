@@ -24,7 +24,7 @@ CODES = [*rules(), *other_codes()]
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 SENTENCE = re.compile(r"(^|-)(is|are|that|which|not|no)(-|$)")
 """Words of a sentence or a denial, which no noun that is read after "allow" needs."""
-ALLOWED = re.compile(r"allow: ?\{+([^}]*)\}")
+ALLOW_PATTERN = re.compile(r"allow: ?\{+([^}]*)\}")
 FIXTURE = re.compile(r"allow:\n  ([a-z0-9-]+): \"")
 
 
@@ -41,8 +41,8 @@ def test_no_two_codes_have_one_name() -> None:
 
 
 def test_one_name_of_two_codes_is_refused_with_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = SimpleNamespace(name=name_of("FL110"))
-    monkeypatch.setattr("triton_fleet.rules.registry.rules", lambda: {"FL998": other})
+    other_namespace = SimpleNamespace(name=name_of("FL110"))
+    monkeypatch.setattr("triton_fleet.rules.registry.rules", lambda: {"FL998": other_namespace})
     with pytest.raises(ValueError, match="unknown-key is the name of FL998 and of FL110"):
         codes_by_name.__wrapped__()
 
@@ -63,14 +63,14 @@ def test_a_spec_allows_itself_codes_by_their_names_and_by_themselves() -> None:
 
 def test_every_name_that_a_hint_or_a_page_would_have_allowed_is_known(root: Path) -> None:
     files = [*(root / "triton_fleet").rglob("*.py"), *(root / "docs").rglob("*.md"), root / "README.md"]
-    shown = {
+    texts = {
         entry.partition(":")[0].strip()
         for file in files
         for text in [file.read_text()]
-        for entries in [*ALLOWED.findall(text), *FIXTURE.findall(text)]
+        for entries in [*ALLOW_PATTERN.findall(text), *FIXTURE.findall(text)]
         for entry in entries.split(", ")
     }
-    words = {word for word in shown if KEBAB.fullmatch(word)}
+    words = {word for word in texts if KEBAB.fullmatch(word)}
     assert len(words) > 5
     assert words <= set(codes_by_name())
-    assert not {word for word in shown if re.fullmatch(r"FL\d{3}", word)}, "names are shown, not codes"
+    assert not {word for word in texts if re.fullmatch(r"FL\d{3}", word)}, "names are shown, not codes"

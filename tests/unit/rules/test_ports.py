@@ -12,7 +12,7 @@ from triton_fleet.rules.registry import rules
 from triton_fleet.spec.source import KeyPath
 
 PREFIX = "SAGEMAKER_TRITON_"
-UNPUBLISHED: dict[str, Any] = {"metrics": {"triton": False}}
+UNPUBLISHED_METRICS: dict[str, Any] = {"metrics": {"triton": False}}
 
 
 def case(spec: dict[str, Any]) -> Case:
@@ -39,8 +39,8 @@ def places(code: str, spec: dict[str, Any]) -> list[KeyPath]:
     ("spec", "variable", "port"),
     [
         ({}, "METRICS_PORT", "23000"),
-        (UNPUBLISHED, "METRICS_PORT", None),
-        (UNPUBLISHED | environment(ALLOW_METRICS="1"), "METRICS_PORT", "23000"),
+        (UNPUBLISHED_METRICS, "METRICS_PORT", None),
+        (UNPUBLISHED_METRICS | environment(ALLOW_METRICS="1"), "METRICS_PORT", "23000"),
         (environment(ALLOW_GRPC="on"), "GRPC_PORT", "23001"),
         (flags("--allow-grpc=true"), "GRPC_PORT", "23001"),
         (environment(ADDITIONAL_ARGS="--allow-grpc true"), "GRPC_PORT", "23001"),
@@ -58,25 +58,27 @@ def test_a_service_that_is_allowed_without_a_port_gets_one_that_sagemaker_does_n
 
 
 @pytest.mark.parametrize(
-    ("spec", "place", "named"),
+    ("spec", "place", "name"),
     [
         (
-            UNPUBLISHED | environment(ALLOW_METRICS="true", METRICS_PORT="8002"),
+            UNPUBLISHED_METRICS | environment(ALLOW_METRICS="true", METRICS_PORT="8002"),
             ("environment", f"{PREFIX}METRICS_PORT"),
             "metrics would use port 8002",
         ),
         (
-            UNPUBLISHED | {"container": {"metrics_port": 24000}} | environment(ALLOW_METRICS="On"),
+            UNPUBLISHED_METRICS | {"container": {"metrics_port": 24000}} | environment(ALLOW_METRICS="On"),
             ("container", "metrics_port"),
             "metrics would use port 24000",
         ),
         (
-            UNPUBLISHED | environment(ALLOW_METRICS="1") | flags("--log-info=1", "--metrics-port=8002"),
+            UNPUBLISHED_METRICS
+            | environment(ALLOW_METRICS="1")
+            | flags("--log-info=1", "--metrics-port=8002"),
             ("container", "additional_args", 1),
             "metrics would use port 8002",
         ),
         (
-            UNPUBLISHED | environment(ADDITIONAL_ARGS="--allow-metrics=true --metrics-port 8002"),
+            UNPUBLISHED_METRICS | environment(ADDITIONAL_ARGS="--allow-metrics=true --metrics-port 8002"),
             ("environment", f"{PREFIX}ADDITIONAL_ARGS"),
             "metrics would use port 8002",
         ),
@@ -104,12 +106,12 @@ def test_a_service_that_is_allowed_without_a_port_gets_one_that_sagemaker_does_n
     ],
 )
 def test_a_port_that_sagemaker_blocks_is_an_error_where_the_spec_names_it(
-    spec: dict[str, Any], place: KeyPath, named: str
+    spec: dict[str, Any], place: KeyPath, name: str
 ) -> None:
     assert places("FL321", spec) == [place]
     (finding,) = findings("FL321", spec)
     assert finding.severity is Severity.ERROR
-    assert finding.message.startswith(named)
+    assert finding.message.startswith(name)
     assert finding.message.endswith("lets a container bind 23000 to 23999, and the server does not start")
     assert "choose a port from 23000 to 23999" in finding.hint
 
@@ -128,15 +130,15 @@ def test_a_blocked_port_of_metrics_that_are_published_is_a_warning(spec: dict[st
     "spec",
     [
         {},
-        UNPUBLISHED,
-        UNPUBLISHED | {"container": {"metrics_port": 8002}},
-        UNPUBLISHED | environment(ALLOW_METRICS="true"),
+        UNPUBLISHED_METRICS,
+        UNPUBLISHED_METRICS | {"container": {"metrics_port": 8002}},
+        UNPUBLISHED_METRICS | environment(ALLOW_METRICS="true"),
         environment(ALLOW_GRPC="true"),
         environment(ALLOW_GRPC="false", GRPC_PORT="8001"),
         {"container": {"metrics_port": 23999}},
         flags("--allow-http=off", "--http-port=8000"),
         flags("--allow-grpc=true", "--grpc-port=8001", "--grpc-port=23500"),
-        UNPUBLISHED | environment(ALLOW_METRICS="true", METRICS_PORT="9" * 5000),
+        UNPUBLISHED_METRICS | environment(ALLOW_METRICS="true", METRICS_PORT="9" * 5000),
         environment(METRICS_PORT=""),
     ],
 )

@@ -1,4 +1,4 @@
-"""What raw properties name is there for the endpoint: models, images, reservations."""
+"""Names in raw properties are there for the endpoint: models, images, reservations."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ OWN = {"Fn::GetAtt": [OWN_MODEL, "ModelName"]}
 PACKAGE = "sagemaker-tritonserver:25.04-py3"
 POOL = {"InstanceType": "ml.g5.xlarge", "Priority": 1}
 POOLS = "ProductionVariants.0.InstancePools"
-COMPUTED = {"Fn::If": ["Large", [POOL], {"Ref": "AWS::NoValue"}]}
-RESERVED = "ProductionVariants.0.CapacityReservationConfig"
+COMPUTED_POOLS = {"Fn::If": ["Large", [POOL], {"Ref": "AWS::NoValue"}]}
+RESERVATION_KEY = "ProductionVariants.0.CapacityReservationConfig"
 PLAN = "training-plan/ours"
 
 
-def said(code: str, resource: str, raw: dict[str, Any], region: str = REGION, **keys: Any) -> list[str]:
-    """What a rule says of a spec with raw properties of one resource."""
+def name_messages(
+    code: str, resource: str, raw: dict[str, Any], region: str = REGION, **keys: Any
+) -> list[str]:
+    """Messages of a rule for a spec with raw properties of one resource."""
     spec = {"cloudformation": {resource: raw}, **keys}
     case = Case(spec=spec, region=region, models=None, archive_size=1 << 20)
     return [problem.message for problem in case.problems(rules()[code])]
 
 
 def config(code: str, raw: dict[str, Any], **keys: Any) -> list[str]:
-    """What it says of raw properties of the endpoint configuration."""
-    return said(code, "EndpointConfig", raw, **keys)
+    """Messages for raw properties of the endpoint configuration."""
+    return name_messages(code, "EndpointConfig", raw, **keys)
 
 
 def shadow(**variant: Any) -> dict[str, Any]:
@@ -49,7 +51,7 @@ class TestModels:
         assert message.startswith(f"{POOLS}.0.ModelNameOverride ")
 
     @pytest.mark.parametrize(
-        ("value", "why"),
+        ("value", "reason"),
         [
             ({"Ref": "Other"}, "may name another Model"),
             ({"Ref": OWN_MODEL}, "is the ARN of the spec's Model, not its name"),
@@ -59,8 +61,8 @@ class TestModels:
             ({"Fn::Sub": "${AWS::Region}-model"}, "may name another Model"),
         ],
     )
-    def test_a_reference_leads_to_the_name_of_the_model(self, value: object, why: str) -> None:
-        assert config("FL560", shadow(ModelName=value)) == [f"ShadowProductionVariants.0.ModelName {why}"]
+    def test_a_reference_leads_to_the_name_of_the_model(self, value: object, reason: str) -> None:
+        assert config("FL560", shadow(ModelName=value)) == [f"ShadowProductionVariants.0.ModelName {reason}"]
 
     @pytest.mark.parametrize(
         "raw",
@@ -88,7 +90,7 @@ class TestModels:
 
     @pytest.mark.parametrize("value", ["theirs", {"Ref": "Theirs"}, None])
     def test_an_endpoint_runs_the_configuration_of_its_stack(self, value: object) -> None:
-        (message,) = said("FL560", "Endpoint", {"EndpointConfigName": value})
+        (message,) = name_messages("FL560", "Endpoint", {"EndpointConfigName": value})
         assert message == "EndpointConfigName replaces the endpoint configuration that the spec describes"
 
     def test_a_spec_cannot_allow_itself_another(self) -> None:
@@ -107,8 +109,8 @@ class TestImages:
     def test_an_image_of_ones_own_is_a_warning(self, image: object) -> None:
         spec = {"cloudformation": {"Model": {"PrimaryContainer.Image": image}}}
         case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
-        (found,) = case.findings(rules()["FL299"])
-        assert found.severity.value == "warning"
+        (finding,) = case.findings(rules()["FL299"])
+        assert finding.severity.value == "warning"
 
     @pytest.mark.parametrize(
         ("registry", "region"),
@@ -121,7 +123,7 @@ class TestImages:
     )
     def test_an_image_of_another_region_or_partition_is_an_error(self, registry: str, region: str) -> None:
         raw = {"PrimaryContainer.Image": f"{registry}/{PACKAGE}"}
-        (message,) = said("FL232", "Model", raw, region)
+        (message,) = name_messages("FL232", "Model", raw, region)
         assert message.endswith("SageMaker pulls images only from its own region")
 
     @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ class TestImages:
         [f"111122223333.dkr.ecr.us-east-1.amazonaws.com/{PACKAGE}", "registry.local/a:1", {"Ref": "I"}],
     )
     def test_an_image_of_the_region_or_of_no_known_region_is_none(self, image: object) -> None:
-        assert said("FL232", "Model", {"PrimaryContainer": {"Image": image}}) == []
+        assert name_messages("FL232", "Model", {"PrimaryContainer": {"Image": image}}) == []
 
 
 class TestReservations:
@@ -142,22 +144,24 @@ class TestReservations:
         ],
     )
     def test_a_reservation_is_of_the_environments_region_and_account(self, arn: str) -> None:
-        assert config("FL232", {f"{RESERVED}.MlReservationArn": arn}) == [
+        assert config("FL232", {f"{RESERVATION_KEY}.MlReservationArn": arn}) == [
             f"{arn} is not a reservation of account 111122223333 in us-east-1"
         ]
 
     def test_an_endpoint_has_one_reservation(self) -> None:
-        ours, other = (f"arn:aws:sagemaker:us-east-1:111122223333:{name}" for name in (PLAN, f"{PLAN}-2"))
-        for plan, said_of_it in (
+        ours, other_text = (
+            f"arn:aws:sagemaker:us-east-1:111122223333:{name}" for name in (PLAN, f"{PLAN}-2")
+        )
+        for plan, said_text in (
             (ours, []),
-            (other, [f"the endpoint has two reservations, {ours} and {other}"]),
+            (other_text, [f"the endpoint has two reservations, {ours} and {other_text}"]),
         ):
             second = shadow(ModelName=OWN, CapacityReservationConfig={"MlReservationArn": plan})
-            found = config("FL232", {f"{RESERVED}.MlReservationArn": ours, **second})
-            assert [each.partition(": SageMaker takes one")[0] for each in found] == said_of_it
+            lines = config("FL232", {f"{RESERVATION_KEY}.MlReservationArn": ours, **second})
+            assert [line.partition(": SageMaker takes one")[0] for line in lines] == said_text
 
     def test_a_reservation_of_one_type_beside_pools_is_a_warning(self) -> None:
-        raw = {POOLS: [POOL], RESERVED: {"MlReservationArn": {"Ref": "Plan"}}}
+        raw = {POOLS: [POOL], RESERVATION_KEY: {"MlReservationArn": {"Ref": "Plan"}}}
         case = Case(
             spec={"cloudformation": {"EndpointConfig": raw}}, region=REGION, models=None, archive_size=1 << 20
         )
@@ -167,21 +171,21 @@ class TestReservations:
 
     @pytest.mark.parametrize("arn", [f"arn:aws:sagemaker:us-east-1:111122223333:{PLAN}", {"Ref": "Plan"}])
     def test_one_of_the_environment_is_taken(self, arn: object) -> None:
-        assert config("FL232", {RESERVED: {"MlReservationArn": arn}}) == []
+        assert config("FL232", {RESERVATION_KEY: {"MlReservationArn": arn}}) == []
 
 
 class TestRegionsOfPools:
     def test_a_region_that_awss_list_lacks_is_named_with_the_near_ones_that_have_pools(self) -> None:
         raw = {POOLS: [POOL]}
-        (message,) = said("FL531", "EndpointConfig", raw, region="eu-west-3")
+        (message,) = name_messages("FL531", "EndpointConfig", raw, region="eu-west-3")
         assert message == "AWS lists instance pools in 16 regions, and eu-west-3 is not one of them"
 
     @pytest.mark.parametrize("region", ["us-east-1", "eu-central-2", "ap-southeast-3"])
     def test_in_a_listed_region_pools_are_no_finding(self, region: str) -> None:
-        assert said("FL531", "EndpointConfig", {POOLS: [POOL]}, region=region) == []
+        assert name_messages("FL531", "EndpointConfig", {POOLS: [POOL]}, region=region) == []
 
     def test_without_pools_the_region_does_not_matter(self) -> None:
-        assert said("FL531", "EndpointConfig", shadow(ModelName=OWN), region="eu-west-3") == []
+        assert name_messages("FL531", "EndpointConfig", shadow(ModelName=OWN), region="eu-west-3") == []
 
 
 class TestPoolsAndShadows:
@@ -225,11 +229,11 @@ class TestPoolsAndShadows:
     @pytest.mark.parametrize(
         ("name", "raw"),
         [
-            (POOLS, {POOLS: COMPUTED}),
-            (POOLS, {"ProductionVariants.0": {"InstancePools": COMPUTED}}),
-            (f"{POOLS}.0", {POOLS: [COMPUTED]}),
-            ("ShadowProductionVariants", {"ShadowProductionVariants": COMPUTED}),
-            ("ShadowProductionVariants.0", {"ShadowProductionVariants": [COMPUTED]}),
+            (POOLS, {POOLS: COMPUTED_POOLS}),
+            (POOLS, {"ProductionVariants.0": {"InstancePools": COMPUTED_POOLS}}),
+            (f"{POOLS}.0", {POOLS: [COMPUTED_POOLS]}),
+            ("ShadowProductionVariants", {"ShadowProductionVariants": COMPUTED_POOLS}),
+            ("ShadowProductionVariants.0", {"ShadowProductionVariants": [COMPUTED_POOLS]}),
         ],
     )
     def test_pools_and_shadow_variants_are_written_out(self, name: str, raw: dict[str, Any]) -> None:
@@ -264,15 +268,15 @@ class TestLimits:
         [
             {"ProductionVariants.1": {"VariantName": "c", "InstanceType": "ml.g99.xlarge"}},
             {"ProductionVariants.1": {"ModelName": "theirs", "VolumeSizeInGB": 100, "Unknown": 1}},
-            {f"{RESERVED.replace('.0.', '.1.')}.MlReservationArn": "arn:aws:sagemaker:a:b:c"},
+            {f"{RESERVATION_KEY.replace('.0.', '.1.')}.MlReservationArn": "arn:aws:sagemaker:a:b:c"},
             {"ProductionVariants.1.ModelName": "a", "ProductionVariants.1.InstanceType": "ml.g5.xlarge"},
         ],
     )
     def test_of_a_further_variant_one_thing_is_told(self, raw: dict[str, Any]) -> None:
         spec = {"triton": "26.05", "cloudformation": {"EndpointConfig": raw}}
         case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
-        found = [(code, each) for code, rule in rules().items() for each in case.problems(rule)]
-        assert [(code, each.message, each.hint) for code, each in found] == [
+        rows = [(code, problem) for code, rule in rules().items() for problem in case.problems(rule)]
+        assert [(code, item.message, item.hint) for code, item in rows] == [
             ("FL350", "an endpoint has one variant", "remove ProductionVariants.1")
         ]
 

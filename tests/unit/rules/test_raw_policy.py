@@ -12,10 +12,10 @@ from triton_fleet.rules.registry import rules
 from triton_fleet.spec.deployment import repository_of
 
 ROLE = "arn:aws:iam::111122223333:role/reader"
-OTHERS = "444455556666.dkr.ecr.us-east-1.amazonaws.com"
+OTHER_REGISTRY = "444455556666.dkr.ecr.us-east-1.amazonaws.com"
 OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
 AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
-RESOLVED = "{resolve:secretsmanager:prod/db:SecretString:pw}}"
+SECRET_REFERENCE = "{resolve:secretsmanager:prod/db:SecretString:pw}}"
 REFUSED_TEXTS = (
     "{",
     "}",
@@ -46,8 +46,8 @@ def case(resource: str, raw: dict[str, Any], region: str = REGION, **environment
     return Case(spec=spec, region=region, models=None, archive_size=1 << 20, environment=environment)
 
 
-def said(code: str, found: Case) -> list[str]:
-    return [problem.message for problem in found.problems(rules()[code])]
+def policy_messages(code: str, case: Case) -> list[str]:
+    return [problem.message for problem in case.problems(rules()[code])]
 
 
 class TestRoles:
@@ -56,16 +56,20 @@ class TestRoles:
     def test_no_resource_is_given_a_role_that_the_environment_does_not_allow(
         self, resource: str, role: object
     ) -> None:
-        (message,) = said("FL346", case(resource, {"ExecutionRoleArn": role}, allowed_roles=[f"{ROLE}-2"]))
+        (message,) = policy_messages(
+            "FL346", case(resource, {"ExecutionRoleArn": role}, allowed_roles=[f"{ROLE}-2"])
+        )
         assert message.startswith(f"ExecutionRoleArn of {resource} gives the endpoint a role that")
 
     @pytest.mark.parametrize("key", ["Execution\\RoleArn", "\\ExecutionRoleArn"])
     def test_a_backslash_in_the_key_hides_no_role(self, key: str) -> None:
-        assert said("FL346", case("Model", {key: ROLE}))
+        assert policy_messages("FL346", case("Model", {key: ROLE}))
 
     @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
     def test_a_role_that_the_environment_allows_is_taken(self, resource: str) -> None:
-        assert said("FL346", case(resource, {"ExecutionRoleArn": ROLE}, allowed_roles=[ROLE])) == []
+        assert (
+            policy_messages("FL346", case(resource, {"ExecutionRoleArn": ROLE}, allowed_roles=[ROLE])) == []
+        )
 
     def test_the_hint_names_the_key_of_the_environment(self) -> None:
         (problem,) = case("Model", {"ExecutionRoleArn": ROLE}).problems(rules()["FL346"])
@@ -74,7 +78,9 @@ class TestRoles:
         )
 
     def test_a_role_of_another_account_is_told_as_such(self) -> None:
-        (message,) = said("FL346", case("Model", {"ExecutionRoleArn": "arn:aws:iam::444455556666:role/a"}))
+        (message,) = policy_messages(
+            "FL346", case("Model", {"ExecutionRoleArn": "arn:aws:iam::444455556666:role/a"})
+        )
         assert message.endswith(", of account 444455556666: SageMaker assumes only roles of 111122223333")
 
     @pytest.mark.parametrize(
@@ -89,40 +95,42 @@ class TestRoles:
     def test_a_role_that_cloudformation_computes_is_refused_with_the_allowed_one_in_it(
         self, raw: dict[str, Any]
     ) -> None:
-        assert said("FL346", case("Model", raw, allowed_roles=[ROLE])) != []
+        assert policy_messages("FL346", case("Model", raw, allowed_roles=[ROLE])) != []
 
     def test_no_spec_can_allow_itself_one(self) -> None:
         assert rules()["FL346"].needed
 
 
 class TestImages:
-    @pytest.mark.parametrize("image", [f"{OTHERS}/own:1", f"{OWN}/own:1", "registry.example.com/own:1"])
+    @pytest.mark.parametrize(
+        "image", [f"{OTHER_REGISTRY}/own:1", f"{OWN}/own:1", "registry.example.com/own:1"]
+    )
     def test_an_image_of_another_registry_is_refused(self, image: str) -> None:
-        assert said("FL349", case("Model", {"PrimaryContainer.Image": image})) == [
+        assert policy_messages("FL349", case("Model", {"PrimaryContainer.Image": image})) == [
             f"the image is from {image.split(':')[0]}, which the environment does not allow"
         ]
 
     @pytest.mark.parametrize("image", ["own:1", "library/own"])
     def test_an_image_without_a_registry_is_of_docker_hub(self, image: str) -> None:
-        (message,) = said("FL349", case("Model", {"PrimaryContainer.Image": image}))
+        (message,) = policy_messages("FL349", case("Model", {"PrimaryContainer.Image": image}))
         assert message.startswith("the image is from docker.io/")
 
     @pytest.mark.parametrize(
-        ("image", "allowed"),
+        ("image", "allowed_text"),
         [
-            (f"{OTHERS}/own:1", "444455556666"),
-            (f"{OTHERS}/own/deeper@sha256:{'a' * 64}", OTHERS),
-            (f"{OTHERS.replace('ecr', 'ecr-fips')}/own:1", "444455556666"),
+            (f"{OTHER_REGISTRY}/own:1", "444455556666"),
+            (f"{OTHER_REGISTRY}/own/deeper@sha256:{'a' * 64}", OTHER_REGISTRY),
+            (f"{OTHER_REGISTRY.replace('ecr', 'ecr-fips')}/own:1", "444455556666"),
             ("registry.example.com:5000/own:1", "registry.example.com:5000"),
         ],
     )
-    def test_a_registry_that_the_environment_allows_is_taken(self, image: str, allowed: str) -> None:
+    def test_a_registry_that_the_environment_allows_is_taken(self, image: str, allowed_text: str) -> None:
         raw = {"PrimaryContainer": {"Image": image}}
-        assert said("FL349", case("Model", raw, allowed_registries=[allowed])) == []
+        assert policy_messages("FL349", case("Model", raw, allowed_registries=[allowed_text])) == []
 
     def test_sagemakers_own_image_of_triton_is_always_allowed(self) -> None:
         image = f"{AWS}/sagemaker-tritonserver:25.03-py3"
-        assert said("FL349", case("Model", {"PrimaryContainer.Image": image})) == []
+        assert policy_messages("FL349", case("Model", {"PrimaryContainer.Image": image})) == []
 
     @pytest.mark.parametrize(
         "repository", ["pytorch-inference", "sagemaker-tritonserver-2", "a/sagemaker-tritonserver"]
@@ -131,19 +139,19 @@ class TestImages:
         self, repository: str
     ) -> None:
         raw = {"PrimaryContainer.Image": f"{AWS}/{repository}:2.6"}
-        assert said("FL349", case("Model", raw)) == [
+        assert policy_messages("FL349", case("Model", raw)) == [
             f"the image is from {AWS}/{repository}, which the environment does not allow"
         ]
-        assert said("FL349", case("Model", raw, allowed_registries=[AWS.split(".")[0]])) == []
+        assert policy_messages("FL349", case("Model", raw, allowed_registries=[AWS.split(".")[0]])) == []
 
-    @pytest.mark.parametrize("registry", [OWN, OTHERS, OWN.replace(".ecr", ".ecr-fips")])
+    @pytest.mark.parametrize("registry", [OWN, OTHER_REGISTRY, OWN.replace(".ecr", ".ecr-fips")])
     @pytest.mark.parametrize("repository", ["triton-fleet-example", "a/triton-fleet-prod-0123abcd"])
     def test_an_image_that_a_fleet_built_for_an_endpoint_is_named_by_no_raw_property(
         self, registry: str, repository: str
     ) -> None:
         raw = {"PrimaryContainer.Image": f"{registry}/{repository}@sha256:{'a' * 64}"}
-        allowed = ["111122223333", "444455556666", registry]
-        (problem,) = case("Model", raw, allowed_registries=allowed).problems(rules()["FL349"])
+        allowed_names = ["111122223333", "444455556666", registry]
+        (problem,) = case("Model", raw, allowed_registries=allowed_names).problems(rules()["FL349"])
         assert problem.message == f"{repository} has the images that an environment builds for its endpoints"
         assert problem.hint.startswith("write `image`")
 
@@ -163,18 +171,21 @@ class TestImages:
     )
     def test_a_host_that_looks_like_the_registry_of_an_allowed_account_is_none(self, host: str) -> None:
         raw = {"PrimaryContainer.Image": f"{host}/own:1"}
-        assert len(said("FL349", case("Model", raw, allowed_registries=["444455556666"]))) == 1
+        assert len(policy_messages("FL349", case("Model", raw, allowed_registries=["444455556666"]))) == 1
 
     def test_of_china_the_registry_has_its_own_domain(self) -> None:
         raw = {"PrimaryContainer.Image": "444455556666.dkr.ecr.cn-north-1.amazonaws.com.cn/own:1"}
-        assert said("FL349", case("Model", raw, "cn-north-1", allowed_registries=["444455556666"])) == []
+        assert (
+            policy_messages("FL349", case("Model", raw, "cn-north-1", allowed_registries=["444455556666"]))
+            == []
+        )
 
     @pytest.mark.parametrize(
         "raw",
         [
-            {"PrimaryContainer.Image": {"Fn::Sub": f"{OTHERS}/own"}},
-            {"PrimaryContainer.Image.Fn::Sub": f"{OTHERS}/own"},
-            {"PrimaryContainer.Image": f"{OTHERS}/*"},
+            {"PrimaryContainer.Image": {"Fn::Sub": f"{OTHER_REGISTRY}/own"}},
+            {"PrimaryContainer.Image.Fn::Sub": f"{OTHER_REGISTRY}/own"},
+            {"PrimaryContainer.Image": f"{OTHER_REGISTRY}/*"},
             {"PrimaryContainer.Image": None},
             {"PrimaryContainer": {"Fn::If": ["a", {}, {}]}},
             {"PrimaryContainer.Fn::Transform": {"Name": "AWS::Include"}},
@@ -193,22 +204,22 @@ class TestImages:
 
 class TestPulls:
     @pytest.mark.parametrize(
-        ("image", "allowed", "more"),
+        ("image", "allowed_lines", "more"),
         [
-            (f"{OTHERS}/team/own:1", ["444455556666"], [Repository("444455556666", "team/own")]),
-            (f"{OTHERS}/team/own:1", [OTHERS], [Repository("444455556666", "team/own")]),
+            (f"{OTHER_REGISTRY}/team/own:1", ["444455556666"], [Repository("444455556666", "team/own")]),
+            (f"{OTHER_REGISTRY}/team/own:1", [OTHER_REGISTRY], [Repository("444455556666", "team/own")]),
             (f"{AWS}/sagemaker-tritonserver:25.03-py3", [], []),
             (f"{AWS}/other:1", [], []),
             (f"{AWS}/other:1", ["763104351884"], [Repository("763104351884", "other")]),
-            (f"{OTHERS}/own:1", [], []),
+            (f"{OTHER_REGISTRY}/own:1", [], []),
             ("registry.example.com/own:1", ["registry.example.com"], []),
         ],
     )
     def test_the_role_pulls_what_is_allowed_beside_the_release(
-        self, image: str, allowed: list[str], more: list[Repository]
+        self, image: str, allowed_lines: list[str], more: list[Repository]
     ) -> None:
-        found = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed).context()
-        assert pulled_repositories(found) == (Repository("763104351884", "sagemaker-tritonserver"), *more)
+        context = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed_lines).context()
+        assert pulled_repositories(context) == (Repository("763104351884", "sagemaker-tritonserver"), *more)
 
 
 class TestFunctions:
@@ -222,13 +233,19 @@ class TestFunctions:
             {"PrimaryContainer.Environment.X": {"Fn::Sub": ["${A}resolve:ssm:a}}", {"A": "{{"}]}},
             {"PrimaryContainer": {"Environment": [{"Fn::GetStackOutput": {}}]}},
             {"Fn::Transform": {"Name": "AWS::Include"}},
-            {"PrimaryContainer.ContainerHostname": {"Fn::Sub": f"${{!{RESOLVED}}}"}},
-            {"PrimaryContainer.ContainerHostname": {"Fn::Sub": f"{{${{AWS::NoValue}}{RESOLVED}"}},
-            {"PrimaryContainer.ContainerHostname.Fn::Sub": f"${{!{RESOLVED}}}"},
-            {"PrimaryContainer.ContainerHostname.Fn::If": ["A", "a", {"Fn::Sub": f"${{!{RESOLVED}}}"}]},
+            {"PrimaryContainer.ContainerHostname": {"Fn::Sub": f"${{!{SECRET_REFERENCE}}}"}},
+            {"PrimaryContainer.ContainerHostname": {"Fn::Sub": f"{{${{AWS::NoValue}}{SECRET_REFERENCE}"}},
+            {"PrimaryContainer.ContainerHostname.Fn::Sub": f"${{!{SECRET_REFERENCE}}}"},
+            {
+                "PrimaryContainer.ContainerHostname.Fn::If": [
+                    "A",
+                    "a",
+                    {"Fn::Sub": f"${{!{SECRET_REFERENCE}}}"},
+                ]
+            },
             {"PrimaryContainer.Fn::Sub.ContainerHostname": "a"},
-            {"PrimaryContainer": {"Environment": {"X": [{"Fn::Sub": f"${{!{RESOLVED}}}"}]}}},
-            {"A": {"Fn::GetAtt": ["A", {"Fn::Sub": f"${{!{RESOLVED}}}"}]}},
+            {"PrimaryContainer": {"Environment": {"X": [{"Fn::Sub": f"${{!{SECRET_REFERENCE}}}"}]}}},
+            {"A": {"Fn::GetAtt": ["A", {"Fn::Sub": f"${{!{SECRET_REFERENCE}}}"}]}},
             {"A": {"Fn::GetAtt": ["A", "B", "C"]}},
             {"A": {"Fn::If": ["A", "a"]}},
             {"A": {"Fn::If": [{"Fn::Sub": "A"}, "a", "b"]}},
@@ -236,14 +253,14 @@ class TestFunctions:
         ],
     )
     def test_a_function_that_may_lead_elsewhere_is_refused(self, raw: dict[str, Any]) -> None:
-        (message,) = said("FL561", case("Model", raw))
+        (message,) = policy_messages("FL561", case("Model", raw))
         assert " of Model uses Fn::" in message
 
     @pytest.mark.parametrize(
         "name", ["{{", "AWS::NoValue::", "AWS::NotificationARNs", "A.B", "", 1, None, ["A"]]
     )
     def test_a_reference_to_what_is_no_name_is_refused(self, name: object) -> None:
-        (message,) = said("FL561", case("Model", {"A": {"Ref": name}}))
+        (message,) = policy_messages("FL561", case("Model", {"A": {"Ref": name}}))
         assert message.startswith("A of Model uses Ref")
 
     def test_the_hint_says_what_a_text_may_have(self) -> None:
@@ -267,12 +284,13 @@ class TestFunctions:
         ],
     )
     def test_one_that_stays_in_the_stack_is_taken(self, value: object) -> None:
-        assert said("FL561", case("Model", {"PrimaryContainer": {"A": [value]}})) == []
-        assert said("FL561", case("Model", {f"A.{next(iter(value))}": next(iter(value.values()))})) == []  # type: ignore[attr-defined, call-overload]
+        assert policy_messages("FL561", case("Model", {"PrimaryContainer": {"A": [value]}})) == []
+        ((key, inner),) = value.items()  # type: ignore[attr-defined]
+        assert policy_messages("FL561", case("Model", {f"A.{key}": inner})) == []
 
     @pytest.mark.parametrize("value", ["{{name}} ${HOME}", 1, 1.5, True, None, [], {}, "2026-01-01"])
     def test_what_no_function_reads_is_taken_as_it_is(self, value: object) -> None:
-        assert said("FL561", case("Model", {"A": value})) == []
+        assert policy_messages("FL561", case("Model", {"A": value})) == []
 
 
 class TestTags:
@@ -296,5 +314,5 @@ class TestTags:
         ],
     )
     def test_tags_of_the_product_cannot_be_replaced(self, resource: str, raw: dict[str, Any]) -> None:
-        (message,) = said("FL562", case(resource, raw))
+        (message,) = policy_messages("FL562", case(resource, raw))
         assert f" of {resource} replaces the tags that the product sets" in message

@@ -10,8 +10,8 @@ from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from triton_fleet.rules.registry import rules
 
 
-def said(code: str, raw: dict[str, Any], **environment: Any) -> list[str]:
-    """What a rule says of raw properties of EndpointConfig, in an environment with further keys."""
+def raw_messages(code: str, raw: dict[str, Any], **environment: Any) -> list[str]:
+    """Messages of a rule for raw properties of EndpointConfig, in an environment with further keys."""
     spec = {"cloudformation": {"EndpointConfig": raw}}
     case = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE, environment=environment)
     return [problem.message for problem in case.problems(rules()[code])]
@@ -34,13 +34,13 @@ class TestDebugging:
     def test_a_shell_in_a_container_is_opened_only_where_the_environment_allows_it(
         self, raw: dict[str, Any]
     ) -> None:
-        assert len(said("FL563", raw)) == 1
-        assert said("FL563", raw, shell_access=True) == []
+        assert len(raw_messages("FL563", raw)) == 1
+        assert raw_messages("FL563", raw, shell_access=True) == []
 
     @pytest.mark.parametrize("value", [False, None])
     def test_a_shell_may_always_be_switched_off(self, value: object) -> None:
         raw = {"ProductionVariants.0.EnableSSMAccess": value}
-        assert said("FL563", raw) == []
+        assert raw_messages("FL563", raw) == []
 
     @pytest.mark.parametrize(
         "raw",
@@ -55,15 +55,15 @@ class TestDebugging:
         ],
     )
     def test_core_dumps_are_written_only_below_what_the_environment_allows(self, raw: dict[str, Any]) -> None:
-        assert len(said("FL564", raw, allowed_core_dumps=["s3://dumps/search"])) == 1
+        assert len(raw_messages("FL564", raw, allowed_core_dumps=["s3://dumps/search"])) == 1
 
     @pytest.mark.parametrize(
-        "allowed", ["s3://dumps", "s3://dumps/", "s3://dumps/search", "s3://dumps/search/"]
+        "allowed_text", ["s3://dumps", "s3://dumps/", "s3://dumps/search", "s3://dumps/search/"]
     )
-    def test_core_dumps_below_an_allowed_prefix_are_taken(self, allowed: str) -> None:
+    def test_core_dumps_below_an_allowed_prefix_are_taken(self, allowed_text: str) -> None:
         for destination in ("s3://dumps/search", "s3://dumps/search/a"):
             raw = {"ProductionVariants.0.CoreDumpConfig": {"DestinationS3Uri": destination}}
-            assert said("FL564", raw, allowed_core_dumps=[allowed]) == []
+            assert raw_messages("FL564", raw, allowed_core_dumps=[allowed_text]) == []
 
     @pytest.mark.parametrize("code", ["FL349", "FL561", "FL562", "FL563", "FL564"])
     def test_no_spec_can_allow_itself_any_of_them(self, code: str) -> None:

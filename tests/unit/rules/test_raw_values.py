@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.raw_properties import case, codes, config, said, variant
+from tests.support.raw_properties import case, codes, config, raw_message, variant
 from triton_fleet.rules.registry import rules
 
 FREQUENCY = "MetricPublishFrequencyInSeconds"
@@ -14,7 +14,7 @@ FREQUENCY = "MetricPublishFrequencyInSeconds"
 
 class TestNames:
     def test_an_unknown_name_is_told_with_the_nearest(self) -> None:
-        message, hint = said("FL268", {"Endpoint": {"RetainDeploymentConfg": True}})
+        message, hint = raw_message("FL268", {"Endpoint": {"RetainDeploymentConfg": True}})
         assert message == "AWS::SageMaker::Endpoint has no property `RetainDeploymentConfg` as of 2026-10-20"
         assert hint == "did you mean `RetainDeploymentConfig`?"
 
@@ -48,9 +48,9 @@ class TestNames:
     def test_a_path_that_leads_nowhere_is_told(
         self, properties: dict[str, Any], message: str, hint: str
     ) -> None:
-        found = said("FL268", {"EndpointConfig": properties})
-        assert message in found[0]
-        assert hint in found[1]
+        result = raw_message("FL268", {"EndpointConfig": properties})
+        assert message in result[0]
+        assert hint in result[1]
 
     def test_what_stands_below_an_unknown_name_is_not_told_again(self) -> None:
         assert config(Unknown={"A": {"B": 1}, "C": [1]}) == ["FL268"]
@@ -63,7 +63,7 @@ class TestValues:
     @pytest.mark.parametrize("spelling", range(4))
     def test_a_value_outside_its_limits_is_told_in_every_spelling(self, spelling: int) -> None:
         properties = variant("VariantInstanceProvisionTimeoutInSeconds", 59)[spelling]
-        message, hint = said("FL269", {"EndpointConfig": properties})
+        message, hint = raw_message("FL269", {"EndpointConfig": properties})
         name = "ProductionVariants.0.VariantInstanceProvisionTimeoutInSeconds"
         assert message == f"{name} is 59, which CloudFormation does not accept"
         assert hint == "write a whole number of 300 to 3600"
@@ -91,7 +91,7 @@ class TestValues:
         ],
     )
     def test_type_choice_pattern_and_number_of_items_are_judged(self, name: str, value: object) -> None:
-        message, _ = said("FL269", {"EndpointConfig": {name: value}})
+        message, _ = raw_message("FL269", {"EndpointConfig": {name: value}})
         assert message
 
     @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ class TestValues:
     def test_what_roles_and_rules_go_by_is_said_by_its_key(
         self, resource: str, properties: dict[str, Any], key: str
     ) -> None:
-        assert said("FL263", {resource: properties})[1] == f"write `{key}` instead"
+        assert raw_message("FL263", {resource: properties})[1] == f"write `{key}` instead"
 
     @pytest.mark.parametrize(
         "properties", [{"ExplainerConfig.ClarifyExplainerConfig": {}}, {"ExplainerConfig": {}}]
     )
     def test_what_no_key_can_say_is_to_be_left_out(self, properties: dict[str, Any]) -> None:
-        message, hint = said("FL263", {"EndpointConfig": properties})
+        message, hint = raw_message("FL263", {"EndpointConfig": properties})
         assert "Clarify calls with CSV or JSON lines, which Triton does not read" in message
         assert hint == "leave it out"
 
@@ -128,17 +128,24 @@ class TestValues:
         assert config(**{"ProductionVariants.0.RoutingConfig": None}) == []
 
     def test_an_empty_value_below_another_key_does_nothing(self) -> None:
-        message, hint = said("FL269", {"EndpointConfig": {"ProductionVariants.0": {"RoutingConfig": None}}})
+        message, hint = raw_message(
+            "FL269", {"EndpointConfig": {"ProductionVariants.0": {"RoutingConfig": None}}}
+        )
         assert message == "ProductionVariants.0.RoutingConfig has no value, and CDK ignores it"
         assert hint == "write `ProductionVariants.0.RoutingConfig` as one key to remove it"
 
     def test_a_mapping_that_the_spec_begins_has_all_that_is_required(self) -> None:
-        found = case({"EndpointConfig": {"AsyncInferenceConfig.ClientConfig": {}}}).problems(rules()["FL269"])
-        assert [problem.message for problem in found] == [
+        problems = case({"EndpointConfig": {"AsyncInferenceConfig.ClientConfig": {}}}).problems(
+            rules()["FL269"]
+        )
+        assert [problem.message for problem in problems] == [
             "AsyncInferenceConfig lacks `OutputConfig`, which CloudFormation requires"
         ]
 
     def test_a_rollout_is_said_by_its_key(self) -> None:
-        rolling = {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}, "WaitIntervalInSeconds": 60}
-        _, hint = said("FL263", {"Endpoint": {"DeploymentConfig.RollingUpdatePolicy": rolling}})
+        rolling_policy = {
+            "MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1},
+            "WaitIntervalInSeconds": 60,
+        }
+        _, hint = raw_message("FL263", {"Endpoint": {"DeploymentConfig.RollingUpdatePolicy": rolling_policy}})
         assert hint == "write `rollout` instead"

@@ -27,7 +27,7 @@ def test_a_rule_finds_its_mistake_at_a_key_of_the_spec_and_says_what_to_write_in
     for problem in problems:
         assert problem.message and problem.hint
         assert problem.path[0] in type(case.context().spec).model_fields
-    assert rule.severity in {found.severity for found in case.findings(rule)} or not any(
+    assert rule.severity in {result.severity for result in case.findings(rule)} or not any(
         p.certain for p in problems
     )
 
@@ -42,19 +42,19 @@ def test_what_puts_a_mistake_right_breaks_no_other_rule(code: str) -> None:
     context = examples()[code].right.context()
 
     errors = [
-        found.code
+        finding.code
         for rule in rules().values()
-        for found in rule.findings(context.source, rule.scope.subjects(context))
-        if found.severity is Severity.ERROR
+        for finding in rule.findings(context.source, rule.scope.subjects(context))
+        if finding.severity is Severity.ERROR
     ]
 
     assert errors == []
 
 
 def test_every_rule_has_a_name_a_summary_and_a_source() -> None:
-    for each in rules().values():
-        assert each.summary.endswith("."), each.code
-        assert each.source, each.code
+    for some_rule in rules().values():
+        assert some_rule.summary.endswith("."), some_rule.code
+        assert some_rule.source, some_rule.code
 
 
 def test_no_example_is_of_a_rule_that_is_gone() -> None:
@@ -86,11 +86,11 @@ class TestOneMeaning:
             rules_of([module])
 
     def test_a_rule_that_another_module_imports_is_one_rule(self) -> None:
-        module, other = _module("first", "FL999"), ModuleType("other")
-        other.__dict__["same"] = module.__dict__["only"]
-        found = rules_of([module, other])
-        assert list(found) == ["FL999"]
-        assert isinstance(found["FL999"], Rule)
+        module, other_type = _module("first", "FL999"), ModuleType("other")
+        other_type.__dict__["same"] = module.__dict__["only"]
+        rules = rules_of([module, other_type])
+        assert list(rules) == ["FL999"]
+        assert isinstance(rules["FL999"], Rule)
 
     def test_a_rule_with_the_code_of_what_is_no_rule_is_refused(self) -> None:
         code = next(iter(other_codes()))

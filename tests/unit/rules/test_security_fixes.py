@@ -1,4 +1,4 @@
-"""What is said of a release of Triton that lacks security fixes of the SageMaker front end."""
+"""Findings of a release of Triton that lacks security fixes of the SageMaker front end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULE = rules()["FL520"]
 
 
 def problems(region: str = REGION, facts: dict[str, Any] | None = None, **spec: Any) -> list[Problem]:
-    """What the rule finds in a spec."""
+    """Findings of the rule in a spec."""
     case = Case(spec=spec, region=region, models=None, archive_size=ARCHIVE_SIZE, image=facts)
     return case.problems(RULE)
 
@@ -95,9 +95,9 @@ def test_the_local_environment_runs_another_triton(folder: FleetFolder) -> None:
     folder.environment(name="local")
     codes = {}
     for environment in ("dev", "local"):
-        loaded = open_project(folder.root, environment)
-        found = rule_findings(
-            EndpointContext(loaded=loaded.load("sentences"), environment=loaded.environment, lock=None)
+        project = open_project(folder.root, environment)
+        findings = rule_findings(
+            EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None)
         )
-        codes[environment] = "FL520" in [each.code for each in found]
+        codes[environment] = "FL520" in [finding.code for finding in findings]
     assert codes == {"dev": True, "local": False}

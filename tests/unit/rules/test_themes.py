@@ -26,8 +26,8 @@ def test_a_code_is_in_a_block_of_its_theme_or_older_than_the_themes(code: str) -
 
 
 def test_no_two_themes_share_a_name_or_a_code() -> None:
-    held = Counter(code for theme in themes() for code in (*theme.codes, *theme.first_codes))
-    assert [code for code, times in held.items() if times > 1] == []
+    counts = Counter(code for theme in themes() for code in (*theme.codes, *theme.first_codes))
+    assert [code for code, times in counts.items() if times > 1] == []
     assert len({theme.name for theme in themes()}) == len(themes())
 
 
@@ -55,7 +55,7 @@ class TestNextCode:
     THEME = Theme("own", "A theme", ("FL510", "FL511", "FL512", "FL600"), ())
 
     @pytest.mark.parametrize(
-        ("used", "free"),
+        ("used_lines", "free"),
         [
             ([], "FL510"),
             (["FL510"], "FL511"),
@@ -65,6 +65,6 @@ class TestNextCode:
         ],
     )
     def test_it_follows_the_last_used_one_so_that_a_code_that_is_gone_stays_gone(
-        self, used: list[str], free: str | None
+        self, used_lines: list[str], free: str | None
     ) -> None:
-        assert self.THEME.next_code(used) == free
+        assert self.THEME.next_code(used_lines) == free

@@ -17,14 +17,14 @@ from triton_fleet.selection.paths import Selection
 from triton_fleet.selection.selector import Selector
 
 
-def changed(root: Path, selector: str = "changed:main") -> Selection:
+def changed_selection(root: Path, selector: str = "changed:main") -> Selection:
     return Selector(Fleet(root), "dev").select([selector])
 
 
 def problem(root: Path, selector: str) -> CannotRunError:
-    with pytest.raises(CannotRunError) as refused:
-        changed(root, selector)
-    return refused.value
+    with pytest.raises(CannotRunError) as refusal:
+        changed_selection(root, selector)
+    return refusal.value
 
 
 def test_commits_the_index_the_work_tree_and_new_files_count_alike(
@@ -33,11 +33,11 @@ def test_commits_the_index_the_work_tree_and_new_files_count_alike(
     repository.branch()
     fleet.write("models/zoo/net/1/model.py", "class TritonPythonModel: x = 2\n")
     repository.commit()
-    assert changed(fleet.root).endpoints == ["zoo"]
+    assert changed_selection(fleet.root).endpoints == ["zoo"]
     fleet.write("profiles/tiny.yaml", "instance: {type: ml.g5.2xlarge}\n")
     repository.git("add", "--all")
     fleet.write("models/resnet/net/2/model.py", "")
-    assert sorted(changed(fleet.root).endpoints) == ["bert-small", "resnet", "zoo"]
+    assert sorted(changed_selection(fleet.root).endpoints) == ["bert-small", "resnet", "zoo"]
 
 
 def test_what_main_changed_meanwhile_does_not_count(fleet: FleetFolder, repository: GitRepository) -> None:
@@ -48,14 +48,14 @@ def test_what_main_changed_meanwhile_does_not_count(fleet: FleetFolder, reposito
     fleet.write("models/resnet/net/1/model.py", "")
     repository.commit()
     repository.git("checkout", "--quiet", "work")
-    assert changed(fleet.root).endpoints == ["zoo"]
-    assert changed(fleet.root, "changed:main,endpoint!=zoo").endpoints == []
+    assert changed_selection(fleet.root).endpoints == ["zoo"]
+    assert changed_selection(fleet.root, "changed:main,endpoint!=zoo").endpoints == []
 
 
 def test_ignored_files_do_not_count(fleet: FleetFolder, repository: GitRepository) -> None:
     fleet.write(".gitignore", "*.onnx\n")
     fleet.write("models/zoo/net/1/model.onnx", "")
-    assert changed(fleet.root).endpoints == []
+    assert changed_selection(fleet.root).endpoints == []
     assert repository.top == fleet.root
 
 
@@ -63,8 +63,8 @@ def test_nothing_changed_is_no_mistake_and_never_all_endpoints(
     fleet: FleetFolder, repository: GitRepository
 ) -> None:
     for selector in ("changed:main", "changed:HEAD", "changed:main,owner=search"):
-        found = changed(fleet.root, selector)
-        assert (found.endpoints, found.gone, len(found.reasons)) == ([], [], 1)
+        selection = changed_selection(fleet.root, selector)
+        assert (selection.endpoints, selection.gone, len(selection.reasons)) == ([], [], 1)
     assert repository.top == fleet.root
 
 
@@ -72,17 +72,17 @@ def test_a_renamed_spec_is_a_new_endpoint_and_one_that_is_gone(
     fleet: FleetFolder, repository: GitRepository
 ) -> None:
     repository.git("mv", "model_specs/zoo.yaml", "model_specs/animals.yaml")
-    found = changed(fleet.root)
-    assert (found.endpoints, found.gone) == (["animals"], ["zoo"])
+    selection = changed_selection(fleet.root)
+    assert (selection.endpoints, selection.gone) == (["animals"], ["zoo"])
 
 
 def test_names_of_files_are_taken_as_they_are(fleet: FleetFolder, repository: GitRepository) -> None:
     for name in ("a b", 'q"uote', "line\nbreak", "-option", "ünïcode", "$(touch owned)", "[a]*"):
         fleet.write(f"models/zoo/net/{name}", "")
     repository.branch()
-    assert changed(fleet.root).endpoints == ["zoo"]
+    assert changed_selection(fleet.root).endpoints == ["zoo"]
     repository.commit()
-    assert changed(fleet.root).endpoints == ["zoo"]
+    assert changed_selection(fleet.root).endpoints == ["zoo"]
     assert not (fleet.root / "owned").exists()
 
 
@@ -97,7 +97,7 @@ def test_a_fleet_below_the_top_counts_what_is_above_it(
     fleet.write("../shared/net/config.pbtxt", 'backend: "onnxruntime"\n')
     fleet.write("models/resnet/net/config.pbtxt", "")
     repository.branch()
-    assert sorted(changed(fleet.root).endpoints) == ["resnet", "zoo"]
+    assert sorted(changed_selection(fleet.root).endpoints) == ["resnet", "zoo"]
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_a_fleet_below_the_top_counts_what_is_above_it(
 def test_what_is_no_commit_cannot_be_compared_with(
     fleet: FleetFolder, repository: GitRepository, reference: str
 ) -> None:
-    found = problem(fleet.root, f"changed:{reference}")
-    assert found.problem.startswith("git knows no commit")
-    assert found.remedy
-    assert len(found.problem) < 600
+    error = problem(fleet.root, f"changed:{reference}")
+    assert error.problem.startswith("git knows no commit")
+    assert error.remedy
+    assert len(error.problem) < 600
     assert not (repository.top / "owned").exists()
 
 
@@ -133,7 +133,7 @@ def test_a_branch_of_the_remote_is_named(
     clone = tmp_path / "clone"
     repository.git("clone", "--quiet", str(fleet.root), str(clone))
     assert problem(clone, "changed:release").remedy == "write origin/release"
-    assert changed(clone, "changed:origin/release").endpoints == []
+    assert changed_selection(clone, "changed:origin/release").endpoints == []
 
 
 def test_a_shallow_clone_is_told_to_fetch_its_history(
@@ -172,10 +172,14 @@ def test_where_git_refuses_to_answer_nothing_is_guessed(
 ) -> None:
     """As in a container whose user does not own the clone."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    found = problem(fleet.root, selector)
-    assert found.problem.startswith(f"git cannot read {fleet.root}: detected dubious ownership")
-    assert found.remedy == f"run `git config --global --add safe.directory {repository.top}`"
-    assert changed(fleet.root, "zoo").endpoints == changed(fleet.root, "z*").endpoints == ["zoo"]
+    error = problem(fleet.root, selector)
+    assert error.problem.startswith(f"git cannot read {fleet.root}: detected dubious ownership")
+    assert error.remedy == f"run `git config --global --add safe.directory {repository.top}`"
+    assert (
+        changed_selection(fleet.root, "zoo").endpoints
+        == changed_selection(fleet.root, "z*").endpoints
+        == ["zoo"]
+    )
 
 
 def test_a_command_that_takes_no_files_takes_no_changes(fleet: FleetFolder) -> None:
@@ -206,18 +210,18 @@ def test_in_a_hook_of_a_linked_worktree_what_is_staged_counts(
     (top / below).parent.mkdir(parents=True, exist_ok=True)
     fleet.root.rename(top / below)
     repository = GitRepository.around(top)
-    linked = GitRepository(tmp_path / "linked")
-    repository.git("worktree", "add", "--quiet", str(linked.top))
+    linked_repository = GitRepository(tmp_path / "linked")
+    repository.git("worktree", "add", "--quiet", str(linked_repository.top))
     hook = top / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(HOOK.format(fleet=below or "."))
     hook.chmod(0o755)
-    spec = linked.top / below / "model_specs/zoo.yaml"
+    spec = linked_repository.top / below / "model_specs/zoo.yaml"
     spec.write_text(spec.read_text().replace("26.01", "25.04"))
-    linked.git("add", "--all")
-    with pytest.raises(subprocess.CalledProcessError) as refused:
-        linked.git("commit", "--message", "change")
-    assert refused.value.stderr.split() == ["zoo"]
+    linked_repository.git("add", "--all")
+    with pytest.raises(subprocess.CalledProcessError) as refusal:
+        linked_repository.git("commit", "--message", "change")
+    assert refusal.value.stderr.split() == ["zoo"]
 
 
 def test_a_clone_contains_its_commits_and_not_those_of_others_or_no_commits(

@@ -1,4 +1,4 @@
-"""What a deploy is made from: the commit, and the files of its endpoints that differ from it."""
+"""The checkout of a deploy: the commit, and the files of its endpoints that differ from it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout, checkout
 
 
-def of(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> Checkout:
-    return checkout(open_project(fleet.root, "dev", endpoints), locked=locked)
+def of(fleet: FleetFolder, *endpoints: str, is_locked: bool = False) -> Checkout:
+    return checkout(open_project(fleet.root, "dev", endpoints), locked=is_locked)
 
 
-def dirty(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> list[str]:
+def dirty(fleet: FleetFolder, *endpoints: str, is_locked: bool = False) -> list[str]:
     top = fleet.root.resolve()
-    return [str(each.relative_to(top)) for each in of(fleet, *endpoints, locked=locked).uncommitted]
+    return [str(name.relative_to(top)) for name in of(fleet, *endpoints, is_locked=is_locked).uncommitted]
 
 
 def test_a_clean_tree_has_its_commit_and_no_files(fleet: FleetFolder, repository: GitRepository) -> None:
@@ -99,7 +99,7 @@ def test_only_the_endpoints_that_read_a_file_differ_by_it(
 def test_a_locked_deploy_reads_no_repositories(fleet: FleetFolder, repository: GitRepository) -> None:
     fleet.write("models/zoo/net/1/model.py", "class TritonPythonModel: x = 2\n")
     fleet.write("locks/dev/zoo.lock.yaml", "")
-    assert dirty(fleet, "zoo", locked=True) == ["locks/dev/zoo.lock.yaml"]
+    assert dirty(fleet, "zoo", is_locked=True) == ["locks/dev/zoo.lock.yaml"]
 
 
 def test_foundation_alone_reads_the_file_of_the_environment(
@@ -109,7 +109,7 @@ def test_foundation_alone_reads_the_file_of_the_environment(
     fleet.environment("tags: {stage: other}\n")
     project = replace(open_project(fleet.root, "dev"), endpoints=())
     files = checkout(project, locked=False).uncommitted
-    assert [each.name for each in files] == ["dev.yaml"]
+    assert [file.name for file in files] == ["dev.yaml"]
 
 
 def test_ignored_files_such_as_weights_do_not_count(fleet: FleetFolder, repository: GitRepository) -> None:
@@ -136,7 +136,7 @@ def test_an_edit_that_git_is_set_up_to_overlook_counts(
         "models/zoo/net/1/model.py",
         "policies/limits.yaml",
     ]
-    assert dirty(fleet, "zoo", locked=True) == ["model_specs/zoo.yaml", "policies/limits.yaml"]
+    assert dirty(fleet, "zoo", is_locked=True) == ["model_specs/zoo.yaml", "policies/limits.yaml"]
     assert dirty(fleet, "resnet") == ["policies/limits.yaml"]
 
 
@@ -179,10 +179,10 @@ def test_a_fleet_that_the_clone_around_it_ignores_is_of_no_commit(
 
 def test_before_the_first_commit_every_file_differs(fleet: FleetFolder) -> None:
     subprocess.run(["git", "init", "--quiet", str(fleet.root)], check=True)
-    found = of(fleet, "zoo")
-    assert found.commit is None
+    checkout = of(fleet, "zoo")
+    assert checkout.commit is None
     assert Path("model_specs/zoo.yaml") in [
-        each.relative_to(fleet.root.resolve()) for each in found.uncommitted
+        name.relative_to(fleet.root.resolve()) for name in checkout.uncommitted
     ]
 
 

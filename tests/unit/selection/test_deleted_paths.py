@@ -19,8 +19,8 @@ def test_a_deleted_spec_is_no_mistake_and_its_endpoint_is_named(
 ) -> None:
     (fleet.root / "model_specs/zoo.yaml").unlink()
     for _ in ("in the work tree", "in a commit"):
-        found = selection(fleet, *repository.diff("HEAD~0"), "model_specs/zoo.yaml")
-        assert (found.endpoints, found.gone) == ([], ["zoo"])
+        actual_selection = selection(fleet, *repository.diff("HEAD~0"), "model_specs/zoo.yaml")
+        assert (actual_selection.endpoints, actual_selection.gone) == ([], ["zoo"])
         repository.commit()
 
 
@@ -60,14 +60,14 @@ def test_any_other_deleted_file_selects_what_it_would_if_it_existed(
 def test_a_file_that_only_a_fetched_commit_has_is_deleted_too(
     fleet: FleetFolder, repository: GitRepository, tmp_path: Path
 ) -> None:
-    other = tmp_path / "other"
-    repository.git("clone", "--quiet", str(fleet.root), str(other))
+    other_folder = tmp_path / "other"
+    repository.git("clone", "--quiet", str(fleet.root), str(other_folder))
     fleet.write("model_specs/late.yaml", "endpoint: late\n")
     repository.commit()
-    clone = GitRepository(other)
+    clone = GitRepository(other_folder)
     clone.git("fetch", "--quiet", str(fleet.root), "main")
     (path,) = clone.diff("FETCH_HEAD")
-    assert Selector(Fleet(other), "dev").select([str(other / path)]).gone == ["late"]
+    assert Selector(Fleet(other_folder), "dev").select([str(other_folder / path)]).gone == ["late"]
 
 
 @pytest.mark.parametrize("path", ["model_specs/zo.yaml", "zoo.yaml", "models/resnt/config.pbtxt"])

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
-from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
+from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, write_bare
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.git.files import History
@@ -29,7 +29,8 @@ from triton_fleet.store.lock import write_locks
 SPEC = "model_specs/sentences.yaml"
 SHORT = {"core.fsmonitor", "core.hooksPath", "diff.external", "filter.clean"}
 EACH_SETTING = [
-    pytest.param(each, marks=() if each in SHORT else pytest.mark.nightly, id=each) for each in SETTINGS
+    pytest.param(setting, marks=() if setting in SHORT else pytest.mark.nightly, id=setting)
+    for setting in SETTINGS
 ]
 
 
@@ -41,11 +42,11 @@ def lock(root: Path) -> None:
     write_locks(open_project(root, "dev"))
 
 
-def check_changed(root: Path) -> None:
+def check_modification(root: Path) -> None:
     Selector(Fleet(root), "dev").select(["changed:main"])
 
 
-def check_deleted(root: Path) -> None:
+def check_deletion(root: Path) -> None:
     Selector(Fleet(root), "dev").select(["gone.yaml"])
 
 
@@ -54,15 +55,15 @@ def report(root: Path) -> None:
 
 
 def base(root: Path) -> None:
-    with base_tree(root, "main") as found:
-        assert (found.root / SPEC).is_file()
-        check_out(found, ["repository"])
+    with base_tree(root, "main") as result:
+        assert (result.root / SPEC).is_file()
+        check_out(result, ["repository"])
 
 
 def history(root: Path) -> None:
-    found, files = History(root), [root / SPEC, root / "locks/dev/sentences.lock.yaml"]
-    assert found.content(found.commit("main"), files[0])
-    assert list(found.commits(files))
+    actual_history, files = History(root), [root / SPEC, root / "locks/dev/sentences.lock.yaml"]
+    assert actual_history.content(actual_history.commit("main"), files[0])
+    assert list(actual_history.commits(files))
 
 
 def sarif(root: Path) -> None:
@@ -72,19 +73,13 @@ def sarif(root: Path) -> None:
 COMMANDS: tuple[Callable[[Path], None], ...] = (
     check,
     lock,
-    check_changed,
-    check_deleted,
+    check_modification,
+    check_deletion,
     report,
     base,
     history,
     sarif,
 )
-
-
-@pytest.fixture
-def marked(tmp_path: Path) -> Marks:
-    (tmp_path / "marks").mkdir()
-    return marks(tmp_path / "marks")
 
 
 @pytest.fixture
@@ -114,71 +109,73 @@ def add_submodule(fleet: FleetFolder, origin: Path) -> None:
     repository.commit()
 
 
-def run_all(root: Path, marked: Marks) -> Iterator[str]:
-    """What each command has run; it may fail, as long as that is a message."""
+def run_readers(root: Path, marks: Marks) -> Iterator[str]:
+    """The programs that each command has run; it may fail, as long as that is a message."""
     for command in COMMANDS:
         for file in (root / SPEC, root / "repository/embed/config.pbtxt"):
             os.utime(file)  # so that Git compares the content
         with suppress(FindingsError, CannotRunError):
             command(root)
-        yield from (f"{command.__name__}: {each}" for each in marked.found)
+        yield from (f"{command.__name__}: {line}" for line in marks.mark_names)
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_the_settings_and_hooks_of_a_clone_run_nothing(
-    fleet: FleetFolder, marked: Marks, setting: str, capsys: pytest.CaptureFixture[str]
+    fleet: FleetFolder, marks_folder: Marks, setting: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    marked.write(fleet.root.parent / ".git", setting)
-    assert list(run_all(fleet.root, marked)) == []
+    marks_folder.write(fleet.root.parent / ".git", setting)
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_a_model_repository_that_git_takes_for_its_own_runs_nothing(
-    fleet: FleetFolder, marked: Marks, setting: str
+    fleet: FleetFolder, marks_folder: Marks, setting: str
 ) -> None:
-    write_bare(fleet.root / "repository", marked, setting)
-    assert list(run_all(fleet.root, marked)) == []
+    write_bare(fleet.root / "repository", marks_folder, setting)
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_a_fleet_that_git_takes_for_its_own_folder_runs_nothing(
-    fleet: FleetFolder, marked: Marks, setting: str
+    fleet: FleetFolder, marks_folder: Marks, setting: str
 ) -> None:
-    write_bare(fleet.root, marked, setting, objects=fleet.root.parent / ".git/objects")
+    write_bare(fleet.root, marks_folder, setting, objects=fleet.root.parent / ".git/objects")
     head = subprocess.check_output(["git", "-C", str(fleet.root.parent), "rev-parse", "HEAD"], text=True)
     FleetFolder(fleet.root).write("refs/heads/main", head)
-    assert list(run_all(fleet.root, marked)) == []
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", EACH_SETTING)
-def test_a_submodule_runs_nothing(fleet: FleetFolder, marked: Marks, tmp_path: Path, setting: str) -> None:
+def test_a_submodule_runs_nothing(
+    fleet: FleetFolder, marks_folder: Marks, tmp_path: Path, setting: str
+) -> None:
     add_submodule(fleet, tmp_path / "other")
     git = fleet.root.parent / ".git/modules/fleet/repository"
-    marked.write(git, setting, core=f"worktree = {fleet.root / 'repository'}\n")
-    assert list(run_all(fleet.root, marked)) == []
+    marks_folder.write(git, setting, core=f"worktree = {fleet.root / 'repository'}\n")
+    assert list(run_readers(fleet.root, marks_folder)) == []
 
 
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.clean", "include.path", "core.hooksPath"])
-def test_git_itself_runs_them(fleet: FleetFolder, marked: Marks, setting: str) -> None:
+def test_git_itself_runs_them(fleet: FleetFolder, marks_folder: Marks, setting: str) -> None:
     """So that the tests above show something."""
-    marked.write(fleet.root.parent / ".git", setting)
+    marks_folder.write(fleet.root.parent / ".git", setting)
     os.utime(fleet.root / SPEC)
     subprocess.run(["git", "-C", str(fleet.root), "status"], capture_output=True, check=False)
-    assert marked.found
+    assert marks_folder.mark_names
 
 
-def test_git_itself_runs_what_a_bare_repository_names(fleet: FleetFolder, marked: Marks) -> None:
-    write_bare(fleet.root / "repository", marked)
+def test_git_itself_runs_what_a_bare_repository_names(fleet: FleetFolder, marks_folder: Marks) -> None:
+    write_bare(fleet.root / "repository", marks_folder)
     command = ["git", "-C", str(fleet.root / "repository"), "check-ignore", "embed/1/weights.bin"]
     subprocess.run(command, capture_output=True, check=False)
-    assert marked.found
+    assert marks_folder.mark_names
 
 
-def test_a_folder_in_a_bare_repository_alone_is_in_no_work_tree(tmp_path: Path, marked: Marks) -> None:
+def test_a_folder_in_a_bare_repository_alone_is_in_no_work_tree(tmp_path: Path, marks_folder: Marks) -> None:
     (tmp_path / "alone").mkdir()
-    write_bare(tmp_path / "alone", marked)
+    write_bare(tmp_path / "alone", marks_folder)
     assert work_tree(tmp_path / "alone") is None
-    assert marked.found == []
+    assert marks_folder.mark_names == []
 
 
 @pytest.mark.parametrize("content", [None, "gitdir: nowhere\n"])
@@ -188,9 +185,9 @@ def test_an_entry_that_git_does_not_take_hides_no_clone(fleet: FleetFolder, cont
         entry.mkdir()
     else:
         entry.write_text(content)
-    found = work_tree(fleet.root)
-    assert found is not None
-    assert found.top == fleet.root.parent
+    tree = work_tree(fleet.root)
+    assert tree is not None
+    assert tree.top == fleet.root.parent
 
 
 def test_what_a_submodule_changed_counts_as_the_submodule(fleet: FleetFolder, tmp_path: Path) -> None:
@@ -219,11 +216,11 @@ def test_clones_of_another_format_are_read(tmp_path: Path, options: tuple[str, .
     except subprocess.CalledProcessError:
         pytest.skip(f"this Git does not have {options[0]}")
     repository.commit()
-    linked = tmp_path / "linked"
-    repository.git("worktree", "add", "--quiet", str(linked), "-b", "work")
-    for root in (folder.root, linked):
+    linked_folder = tmp_path / "linked"
+    repository.git("worktree", "add", "--quiet", str(linked_folder), "-b", "work")
+    for root in (folder.root, linked_folder):
         folder.write("model_specs/sentences.yaml", (root / SPEC).read_text())
         (root / "repository/embed/1/model.py").write_text("class TritonPythonModel: x = 4\n")
         assert Selector(Fleet(root), "dev").select(["changed:main"]).endpoints == ["sentences"]
-        with base_tree(root, "main") as found:
-            assert (found.root / SPEC).is_file()
+        with base_tree(root, "main") as result:
+            assert (result.root / SPEC).is_file()

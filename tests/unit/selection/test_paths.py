@@ -13,7 +13,7 @@ from tests.support.selections import refusal, selection
 from triton_fleet.project.project import Fleet
 from triton_fleet.selection.selector import Selector
 
-ALL = ["bert-large", "bert-small", "resnet", "zoo"]
+ENDPOINT_NAMES = ["bert-large", "bert-small", "resnet", "zoo"]
 
 
 @pytest.mark.parametrize(
@@ -23,25 +23,25 @@ ALL = ["bert-large", "bert-small", "resnet", "zoo"]
         ("./model_specs/../model_specs/zoo.yaml", ["zoo"]),
         ("model_specs/search/bert-large.yaml", ["bert-large"]),
         ("model_specs/search/_folder.yaml", ["bert-large", "bert-small"]),
-        ("model_specs/_folder.yaml", ALL),
+        ("model_specs/_folder.yaml", ENDPOINT_NAMES),
         ("model_specs/search", ["bert-large", "bert-small"]),
-        ("model_specs", ALL),
-        (".", ALL),
+        ("model_specs", ENDPOINT_NAMES),
+        (".", ENDPOINT_NAMES),
         ("profiles/small.yaml", ["bert-small"]),
         ("profiles/tiny.yaml", ["bert-small"]),
         ("profiles", ["bert-small"]),
         ("locks/dev/zoo.lock.yaml", ["zoo"]),
         ("locks/dev", ["zoo"]),
         ("locks", ["zoo"]),
-        ("policies", ALL),
-        ("environments", ALL),
-        ("environments/dev.yaml", ALL),
-        ("policies/cost.yaml", ALL),
-        ("prices.yaml", ALL),
+        ("policies", ENDPOINT_NAMES),
+        ("environments", ENDPOINT_NAMES),
+        ("environments/dev.yaml", ENDPOINT_NAMES),
+        ("policies/cost.yaml", ENDPOINT_NAMES),
+        ("prices.yaml", ENDPOINT_NAMES),
         ("models/resnet/net/config.pbtxt", ["resnet"]),
         ("models/resnet/net/1/model.py", ["resnet"]),
         ("models/resnet", ["resnet"]),
-        ("models", ALL),
+        ("models", ENDPOINT_NAMES),
     ],
 )
 def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
@@ -52,8 +52,8 @@ def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
         fleet.write(file, "logs: {}\n")
     fleet.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\n")
     fleet.write("prices.yaml", "date: 2026-11-01\n")
-    found = selection(fleet, path)
-    assert (found.endpoints, found.gone, found.drafts) == (names, [], [])
+    actual_selection = selection(fleet, path)
+    assert (actual_selection.endpoints, actual_selection.gone, actual_selection.drafts) == (names, [], [])
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_any_other_file_of_the_repository_selects_nothing_and_is_no_mistake(
         fleet.write(file, "logs: {}\n")
     fleet.write(".github/workflows/ci.yaml", "on: push\n")
     fleet.write("drafts/bert.yaml", "endpoint: bert\n")
-    found = selection(fleet, path)
-    assert found.endpoints == []
-    assert found.reasons[0].endswith(reason)
+    actual_selection = selection(fleet, path)
+    assert actual_selection.endpoints == []
+    assert actual_selection.reasons[0].endswith(reason)
     assert selection(fleet, path, "zoo").endpoints == ["zoo"]
 
 
@@ -113,7 +113,7 @@ def test_files_of_engines_and_images_and_links_to_a_repository_are_parts_of_endp
 
 def test_a_folder_with_policies_below_it_alone_selects_all(fleet: FleetFolder) -> None:
     fleet.write("policies/teams/search.yaml", "limits: []\n")
-    assert selection(fleet, "policies").endpoints == ALL
+    assert selection(fleet, "policies").endpoints == ENDPOINT_NAMES
 
 
 def test_a_folder_with_specs_and_models_selects_the_endpoints_of_both(fleet: FleetFolder) -> None:
@@ -148,9 +148,11 @@ def test_specs_elsewhere_are_drafts_where_a_command_takes_them(fleet: FleetFolde
 def test_hidden_files_and_folders_of_the_fleet_have_no_drafts(fleet: FleetFolder, path: str) -> None:
     for file in (".x.yaml", "search/.x.yaml", ".dir/y.yaml", "search/.dir/sub/y.yaml"):
         fleet.write(f"model_specs/{file}", "endpoint: y\n")
-    found = selection(fleet, path, drafts=True)
-    assert (found.drafts, found.gone) == ([], [])
-    assert found.endpoints == (["bert-large", "bert-small"] if path.endswith("search") else ALL)
+    actual_selection = selection(fleet, path, drafts=True)
+    assert (actual_selection.drafts, actual_selection.gone) == ([], [])
+    assert actual_selection.endpoints == (
+        ["bert-large", "bert-small"] if path.endswith("search") else ENDPOINT_NAMES
+    )
 
 
 class TestRepositories:
@@ -201,6 +203,6 @@ def test_a_folder_of_specs_that_the_environment_takes_otherwise_is_a_note_as_eac
     fleet: FleetFolder,
 ) -> None:
     fleet.environment("promoted_from: dev\n", name="prod")
-    found = Selector(Fleet(fleet.root), "prod").select(["model_specs/search"])
-    assert (found.endpoints, len(found.reasons)) == ([], 2)
-    assert found.reasons[0] == "model_specs/search/bert-large.yaml: prod gets it by `fleet promote`"
+    selection = Selector(Fleet(fleet.root), "prod").select(["model_specs/search"])
+    assert (selection.endpoints, len(selection.reasons)) == ([], 2)
+    assert selection.reasons[0] == "model_specs/search/bert-large.yaml: prod gets it by `fleet promote`"

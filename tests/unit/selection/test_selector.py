@@ -12,31 +12,31 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.project import Fleet
 from triton_fleet.selection.selector import Selector
 
-ALL = ["bert-large", "bert-small", "resnet", "zoo"]
+ENDPOINT_NAMES = ["bert-large", "bert-small", "resnet", "zoo"]
 
 
-def selected(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> list[str]:
+def selected_names(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> list[str]:
     return Selector(Fleet(fleet.root), environment).select(arguments).endpoints
 
 
 def refusal(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> Finding:
-    with pytest.raises(FindingsError) as refused:
-        selected(fleet, *arguments, environment=environment)
-    (found,) = refused.value.findings
-    return found
+    with pytest.raises(FindingsError) as refusal_info:
+        selected_names(fleet, *arguments, environment=environment)
+    (finding,) = refusal_info.value.findings
+    return finding
 
 
 class TestNamesAndGlobs:
     def test_without_an_argument_all_endpoints_are_selected(self, fleet: FleetFolder) -> None:
-        assert selected(fleet) == ALL
+        assert selected_names(fleet) == ENDPOINT_NAMES
 
     def test_several_arguments_select_what_any_of_them_does_each_once(self, fleet: FleetFolder) -> None:
-        assert selected(fleet, "zoo", "bert-*", "zoo") == ["zoo", "bert-large", "bert-small"]
+        assert selected_names(fleet, "zoo", "bert-*", "zoo") == ["zoo", "bert-large", "bert-small"]
 
     @pytest.mark.parametrize(
         ("glob", "names"),
         [
-            ("*", ALL),
+            ("*", ENDPOINT_NAMES),
             ("*-small", ["bert-small"]),
             ("z?o", ["zoo"]),
             ("[rz]*", ["resnet", "zoo"]),
@@ -47,7 +47,7 @@ class TestNamesAndGlobs:
     def test_a_glob_is_of_names_and_with_a_slash_of_the_paths_of_specs(
         self, fleet: FleetFolder, glob: str, names: list[str]
     ) -> None:
-        assert selected(fleet, glob) == names
+        assert selected_names(fleet, glob) == names
 
     def test_a_glob_of_paths_is_from_where_a_plain_path_may_be_from(
         self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
@@ -55,23 +55,23 @@ class TestNamesAndGlobs:
         GitRepository.around(fleet.root.parent)
         monkeypatch.chdir(fleet.root / "model_specs/vision")
         for glob in ("./res*", "../vision/*", "fleet/model_specs/vision/*", f"{fleet.root}/model_specs/v*/*"):
-            assert selected(fleet, glob) == ["resnet"]
+            assert selected_names(fleet, glob) == ["resnet"]
         assert refusal(fleet, "vision/*").code == "FL506"
 
     def test_an_unknown_name_is_refused_with_the_nearest_one(self, fleet: FleetFolder) -> None:
-        found = refusal(fleet, "resent")
-        assert found.code == "FL120"
-        assert found.hint.startswith("did you mean `resnet`? known: bert-large")
+        finding = refusal(fleet, "resent")
+        assert finding.code == "FL120"
+        assert finding.hint.startswith("did you mean `resnet`? known: bert-large")
 
     def test_a_glob_that_fits_nothing_is_refused_and_never_means_all(self, fleet: FleetFolder) -> None:
-        found = refusal(fleet, "zoo", "brt-*")
-        assert (found.code, found.message) == ("FL506", "no endpoint in dev matches 'brt-*'")
-        assert "known: bert-large" in found.hint
+        finding = refusal(fleet, "zoo", "brt-*")
+        assert (finding.code, finding.message) == ("FL506", "no endpoint in dev matches 'brt-*'")
+        assert "known: bert-large" in finding.hint
 
     def test_names_and_globs_read_no_spec(self, fleet: FleetFolder) -> None:
         for name in ("search/bert-large", "search/bert-small"):
             fleet.write(f"model_specs/{name}.yaml", "{")
-        assert selected(fleet, "bert-*", "zoo") == ["bert-large", "bert-small", "zoo"]
+        assert selected_names(fleet, "bert-*", "zoo") == ["bert-large", "bert-small", "zoo"]
 
 
 class TestConditions:
@@ -85,8 +85,8 @@ class TestConditions:
             ("owner!=", ["bert-large", "bert-small", "resnet"]),
             ("tag:stage=dev", ["bert-large", "bert-small", "zoo"]),
             ("tag:stage=prod", ["resnet"]),
-            ("tag:cost=ml", ALL),
-            ("tag:plan=", ALL),
+            ("tag:cost=ml", ENDPOINT_NAMES),
+            ("tag:plan=", ENDPOINT_NAMES),
             ("triton<25", ["bert-large"]),
             ("triton<=25", ["bert-large", "bert-small", "resnet"]),
             ("triton>25", ["zoo"]),
@@ -107,7 +107,7 @@ class TestConditions:
     def test_a_condition_selects_the_endpoints_that_it_holds_for(
         self, fleet: FleetFolder, condition: str, names: list[str]
     ) -> None:
-        assert selected(fleet, condition) == names
+        assert selected_names(fleet, condition) == names
 
     @pytest.mark.parametrize(
         ("selector", "names"),
@@ -121,11 +121,11 @@ class TestConditions:
     def test_with_commas_all_parts_have_to_fit(
         self, fleet: FleetFolder, selector: str, names: list[str]
     ) -> None:
-        assert selected(fleet, selector) == names
+        assert selected_names(fleet, selector) == names
 
     def test_a_spec_is_judged_as_it_holds_in_the_environment(self, fleet: FleetFolder) -> None:
         fleet.environment("overrides: {zoo: {owner: {team: search}}}\ntags: {stage: live}\n", name="prod")
-        assert selected(fleet, "owner=search,tag:stage=live", environment="prod") == [
+        assert selected_names(fleet, "owner=search,tag:stage=live", environment="prod") == [
             "bert-small",
             "zoo",
         ]
@@ -155,9 +155,9 @@ class TestConditions:
     def test_one_that_fits_nothing_is_refused_with_what_there_is(
         self, fleet: FleetFolder, selector: str, message: str, hint: str
     ) -> None:
-        found = refusal(fleet, selector)
-        assert (found.code, found.message) == ("FL506", message)
-        assert hint in found.hint
+        finding = refusal(fleet, selector)
+        assert (finding.code, finding.message) == ("FL506", message)
+        assert hint in finding.hint
 
     @pytest.mark.parametrize(
         ("selector", "hint"),
@@ -174,9 +174,9 @@ class TestConditions:
         ],
     )
     def test_one_that_cannot_be_judged_is_refused(self, fleet: FleetFolder, selector: str, hint: str) -> None:
-        found = refusal(fleet, selector)
-        assert found.code == ("FL506" if selector == "triton=" else "FL507")
-        assert hint in found.hint
+        finding = refusal(fleet, selector)
+        assert finding.code == ("FL506" if selector == "triton=" else "FL507")
+        assert hint in finding.hint
 
     @pytest.mark.parametrize("selector", ["triton>26.01", "triton<24", "tag:cost!=ml"])
     def test_a_near_value_is_proposed_for_an_equation_alone(self, fleet: FleetFolder, selector: str) -> None:
@@ -195,21 +195,21 @@ class TestConditions:
     def test_spaces_between_the_parts_are_refused_with_the_selector_without_them(
         self, fleet: FleetFolder, selector: str, without: str
     ) -> None:
-        found = refusal(fleet, selector)
-        assert (found.code, found.hint) == ("FL507", f"write it without spaces: '{without}'")
+        finding = refusal(fleet, selector)
+        assert (finding.code, finding.hint) == ("FL507", f"write it without spaces: '{without}'")
 
     def test_a_value_may_have_spaces(self, fleet: FleetFolder) -> None:
         fleet.environment("tags: {stage: dev, team: ml platform}\n")
-        assert selected(fleet, "tag:team=ml platform") == ALL
+        assert selected_names(fleet, "tag:team=ml platform") == ENDPOINT_NAMES
 
     def test_what_a_shell_leaves_of_an_unquoted_condition_is_explained(self, fleet: FleetFolder) -> None:
         assert "quotes" in refusal(fleet, "triton").hint
 
     def test_a_spec_that_cannot_be_read_is_told_as_it_might_fit(self, fleet: FleetFolder) -> None:
         fleet.write("model_specs/zoo.yaml", "endpoint: zoo\n")
-        with pytest.raises(FindingsError) as refused:
-            selected(fleet, "owner=search")
-        assert {each.code for each in refused.value.findings} == {"FL111"}
+        with pytest.raises(FindingsError) as refusal:
+            selected_names(fleet, "owner=search")
+        assert {finding.code for finding in refusal.value.findings} == {"FL111"}
 
 
 class TestHostileArguments:
@@ -245,13 +245,17 @@ class TestHostileArguments:
     )
     def test_each_is_refused_at_once_without_a_traceback(self, fleet: FleetFolder, argument: str) -> None:
         before = time.monotonic()
-        found = refusal(fleet, argument)
+        finding = refusal(fleet, argument)
         assert time.monotonic() - before < 5
-        assert found.code in ("FL120", "FL506", "FL507")
-        assert len(found.message) < 500
+        assert finding.code in ("FL120", "FL506", "FL507")
+        assert len(finding.message) < 500
         assert not (fleet.root / "owned").exists()
 
     def test_a_file_that_is_called_like_a_condition_does_not_take_its_place(self, fleet: FleetFolder) -> None:
         fleet.write("owner=search", "")
         fleet.write("b*", "")
-        assert selected(fleet, "owner=search") == selected(fleet, "b*") == ["bert-large", "bert-small"]
+        assert (
+            selected_names(fleet, "owner=search")
+            == selected_names(fleet, "b*")
+            == ["bert-large", "bert-small"]
+        )

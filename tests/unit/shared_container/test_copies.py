@@ -1,4 +1,4 @@
-"""What the program of the container repeats, as it imports nothing of the product, is what the product has."""
+"""Code that the program of the container repeats, as it imports nothing of the product, is that of the product."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ VERSIONS = ["0", "1", "01", "-1", "1.5", "", "9" * 19, "9" * 20]
 
 def in_script(file: str, name: str) -> re.Pattern[str]:
     """A pattern of a script, as its line declares it."""
-    found = re.search(rf"^const {name} = /(.+)/;$", (SCRIPTS / file).read_text(), re.MULTILINE)
-    assert found is not None
-    return re.compile(found[1])
+    match = re.search(rf"^const {name} = /(.+)/;$", (SCRIPTS / file).read_text(), re.MULTILINE)
+    assert match is not None
+    return re.compile(match[1])
 
 
 @pytest.mark.parametrize("file", ["router.js", "named_form.js"])
@@ -31,19 +31,19 @@ def test_a_route_and_a_version_are_the_same_to_all_who_read_them(file: str) -> N
     spec: Any = re.compile(constraints.pattern)
     for text in NAMES:
         of_spec = spec.fullmatch(text) is not None and len(text) <= constraints.max_length
-        others = [
+        other_matches = [
             routes.NAME.fullmatch(text),
             client._ROUTE.fullmatch(text),
             in_script(file, "NAME").search(text),
         ]
-        assert [each is not None for each in others] == [of_spec] * 3, text
+        assert [item is not None for item in other_matches] == [of_spec] * 3, text
     for text in VERSIONS:
-        found = [
+        matches = [
             routes.VERSION.fullmatch(text),
             client._VERSION.fullmatch(text),
             in_script(file, "VERSION").search(text),
         ]
-        assert len({each is not None for each in found}) == 1, text
+        assert len({item is not None for item in matches}) == 1, text
 
 
 def test_njs_is_looked_for_where_the_program_looks() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_builds import image_findings, shortened
+from tests.support.image_builds import image_findings, short_rows
 from tests.support.shared_containers import SOURCE
 
 DOCKERFILE = (SOURCE / "Dockerfile").read_text()
@@ -17,9 +17,9 @@ OLDEST_PYTHON = (3, 10)
 
 
 def test_the_checks_find_only_that_it_starts_triton_itself() -> None:
-    (found,) = image_findings(SOURCE)
-    assert shortened([found])[0][::2] == ("FL934", "warning")
-    assert found.message.startswith("ENTRYPOINT replaces the one that starts Triton")
+    (finding,) = image_findings(SOURCE)
+    assert short_rows([finding])[0][::2] == ("FL934", "warning")
+    assert finding.message.startswith("ENTRYPOINT replaces the one that starts Triton")
 
 
 def test_it_is_based_on_the_image_of_the_release() -> None:

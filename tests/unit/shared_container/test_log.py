@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shared_container.log import Log
 
 
-def logged(source: str, line: str) -> dict[str, Any]:
+def log_record(source: str, line: str) -> dict[str, Any]:
     stream = io.StringIO()
     getattr(Log(stream), source)(line)
     (text,) = stream.getvalue().splitlines()
@@ -23,7 +23,7 @@ def logged(source: str, line: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("line", "level", "message", "where"),
+    ("line", "level", "message", "location"),
     [
         (
             'I1123 05:47:32.614728 15 http_server.cc:4713] "Started \\"a\\""',
@@ -36,10 +36,10 @@ def logged(source: str, line: str) -> dict[str, Any]:
         ("printed by a model", "info", "printed by a model", None),
     ],
 )
-def test_a_line_of_triton_has_its_level(line: str, level: str, message: str, where: str | None) -> None:
-    entry = logged("triton", line)
+def test_a_line_of_triton_has_its_level(line: str, level: str, message: str, location: str | None) -> None:
+    entry = log_record("triton", line)
     assert (entry["source"], entry["level"], entry["message"]) == ("triton", level, message)
-    assert entry.get("where") == where
+    assert entry.get("where") == location
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_line_of_triton_has_its_level(line: str, level: str, message: str, whe
     ],
 )
 def test_a_line_of_nginx_has_its_level(line: str, level: str, message: str) -> None:
-    entry = logged("nginx", line)
+    entry = log_record("nginx", line)
     assert (entry["source"], entry["level"], entry["message"]) == ("nginx", level, message)
 
 
@@ -69,7 +69,7 @@ def test_a_request_has_the_level_of_its_status(status: str, level: str) -> None:
         "bytes": "345",
         "request": "",
     }
-    assert logged("request", json.dumps(line)) == {
+    assert log_record("request", json.dumps(line)) == {
         "time": "2023-11-14T22:13:20.123Z",
         "source": "router",
         "level": level,
@@ -83,11 +83,11 @@ def test_a_request_has_the_level_of_its_status(status: str, level: str) -> None:
 
 @given(source=st.sampled_from(["triton", "nginx", "request", "info", "error"]), line=st.text())
 def test_any_text_is_one_line_of_that_form(source: str, line: str) -> None:
-    entry = logged(source, line)
+    entry = log_record(source, line)
     assert "_aws" not in entry
 
 
 @pytest.mark.parametrize("line", ['{"_aws": {}}', '"', "{", "[]", "1", '{"time": "nan"}', '{"time": null}'])
 @pytest.mark.parametrize("source", ["triton", "nginx", "request"])
 def test_text_that_looks_like_a_metric_is_a_message(source: str, line: str) -> None:
-    assert logged(source, line)["message"] == line
+    assert log_record(source, line)["message"] == line

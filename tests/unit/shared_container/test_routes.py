@@ -27,8 +27,8 @@ def cut(text: str) -> dict[str, str]:
 
 
 def test_a_route_is_a_model_and_its_versions() -> None:
-    found = routes({"default": "resnet", "routes": {"resnet": RESNET}})
-    assert found == Routes({"resnet": Route("resnet_image", ("1", "2"))}, "resnet")
+    actual_routes = routes({"default": "resnet", "routes": {"resnet": RESNET}})
+    assert actual_routes == Routes({"resnet": Route("resnet_image", ("1", "2"))}, "resnet")
 
 
 def test_a_default_is_optional() -> None:
@@ -42,8 +42,8 @@ def test_a_long_variable_is_joined_from_its_continuations(count: int) -> None:
 
 
 def test_a_model_of_two_routes_has_to_be_ready_once() -> None:
-    found = routes({"routes": {"a": RESNET, "b": {"model": "resnet_image", "versions": ["2", "3"]}}})
-    assert found.models() == [("resnet_image", "1"), ("resnet_image", "2"), ("resnet_image", "3")]
+    actual_routes = routes({"routes": {"a": RESNET, "b": {"model": "resnet_image", "versions": ["2", "3"]}}})
+    assert actual_routes.models() == [("resnet_image", "1"), ("resnet_image", "2"), ("resnet_image", "3")]
 
 
 def test_the_router_reads_names_that_no_object_has() -> None:

@@ -40,26 +40,30 @@ def is_free(port: int) -> bool:
 
 
 def test_without_variables_ports_are_those_of_sagemaker() -> None:
-    found = settings()
-    assert found.port == 8080
-    assert 23000 <= found.triton_port <= 23999
-    assert (found.metrics_port, found.namespace, found.logs_all_requests) == (None, None, False)
+    actual_settings = settings()
+    assert actual_settings.port == 8080
+    assert 23000 <= actual_settings.triton_port <= 23999
+    assert (actual_settings.metrics_port, actual_settings.namespace, actual_settings.logs_all_requests) == (
+        None,
+        None,
+        False,
+    )
 
 
 def test_triton_serves_http_on_loopback_and_nothing_else() -> None:
-    found = settings()
-    command = found.triton_command()
+    actual_settings = settings()
+    command = actual_settings.triton_command()
     assert command[:2] == ["/opt/tritonserver/bin/tritonserver", "--model-repository=/opt/ml/model"]
     assert option_value(command, "--allow-grpc") == option_value(command, "--allow-metrics") == "false"
     assert option_value(command, "--http-address") == "127.0.0.1"
-    assert option_value(command, "--http-port") == str(found.triton_port)
+    assert option_value(command, "--http-port") == str(actual_settings.triton_port)
 
 
 def test_an_option_cannot_move_triton_away_from_the_router() -> None:
-    found = settings("--http-port=9", "--http-address=0.0.0.0", "--allow-http=false")
-    command = found.triton_command()
+    actual_settings = settings("--http-port=9", "--http-address=0.0.0.0", "--allow-http=false")
+    command = actual_settings.triton_command()
     assert option_value(command, "--http-address") == "127.0.0.1"
-    assert option_value(command, "--http-port") == str(found.triton_port)
+    assert option_value(command, "--http-port") == str(actual_settings.triton_port)
     assert option_value(command, "--allow-http") == "true"
 
 
@@ -67,27 +71,27 @@ def test_the_entrypoint_of_the_release_starts_triton_where_it_exists(tmp_path: P
     entrypoint = tmp_path / "nvidia_entrypoint.sh"
     entrypoint.touch()
     environment = {"TRITON_FLEET_ROUTES": ROUTES}
-    found = read_settings(environment, Places(entrypoint=str(entrypoint)))
-    assert found.triton_command()[:2] == [str(entrypoint), "/opt/tritonserver/bin/tritonserver"]
+    settings = read_settings(environment, Places(entrypoint=str(entrypoint)))
+    assert settings.triton_command()[:2] == [str(entrypoint), "/opt/tritonserver/bin/tritonserver"]
 
 
 @pytest.mark.parametrize("options", [["--metrics-port=23700"], ["--metrics-port", "23700"]])
 def test_metrics_are_at_the_port_of_the_options_or_at_a_free_one(options: list[str]) -> None:
     assert settings("--allow-metrics=true", *options).metrics_port == 23700
-    found = settings("--allow-metrics=true")
-    assert found.metrics_port is not None
-    assert found.metrics_port != found.triton_port
-    assert f"--metrics-port={found.metrics_port}" in found.triton_command()
+    actual_settings = settings("--allow-metrics=true")
+    assert actual_settings.metrics_port is not None
+    assert actual_settings.metrics_port != actual_settings.triton_port
+    assert f"--metrics-port={actual_settings.metrics_port}" in actual_settings.triton_command()
 
 
 def test_triton_takes_no_port_that_is_in_use_or_given_to_another_service(taken_port: int) -> None:
     ports = range(taken_port, taken_port + 4)
-    found = settings(
+    actual_settings = settings(
         f"--grpc-port={ports[1]}",
         f"--metrics-port={ports[2]}",
         SAGEMAKER_SAFE_PORT_RANGE=f"{ports[0]}-{ports[3]}",
     )
-    assert found.triton_port == ports[3]
+    assert actual_settings.triton_port == ports[3]
 
 
 def test_a_range_without_a_free_port_is_refused(taken_port: int) -> None:

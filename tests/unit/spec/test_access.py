@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import ROOT, FleetFolder
-from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.environment import environment_warnings
 from triton_fleet.endpoint.resolve import resolve_foundation, resolve_project
 from triton_fleet.findings import Finding, Severity
@@ -19,7 +18,7 @@ ISSUER = "token.actions.githubusercontent.com"
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
+    ("written_text", "message"),
     [
         ("github: {repository: '*'}", "a wildcard would trust everything that matches it"),
         ("github: {repository: example/*}", "a wildcard would trust everything that matches it"),
@@ -47,22 +46,22 @@ ISSUER = "token.actions.githubusercontent.com"
     ],
 )
 def test_a_trust_of_more_than_one_is_refused_at_its_line(
-    folder: FleetFolder, written: str, message: str
+    folder: FleetFolder, written_text: str, message: str
 ) -> None:
-    folder.environment(f"access:\n  {written}\n")
-    (found,) = folder.findings()
-    assert (found.code, found.line) == ("FL112", 5)
-    assert message in found.message
-    assert found.hint.startswith("write ")
+    folder.environment(f"access:\n  {written_text}\n")
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL112", 5)
+    assert message in finding.message
+    assert finding.hint.startswith("write ")
 
 
 def test_half_of_the_ids_matches_no_token_and_the_command_that_prints_both_is_named(
     folder: FleetFolder,
 ) -> None:
     folder.environment("access: {github: {repository: example/fleet@23}}\n")
-    (found,) = folder.findings()
+    (finding,) = folder.findings()
     command = r"""gh api repos/example/fleet --jq '"\(.owner.login)@\(.owner.id)/\(.name)@\(.id)"'"""
-    assert f"`{command}` prints them" in found.hint
+    assert f"`{command}` prints them" in finding.hint
 
 
 @pytest.mark.parametrize(
@@ -77,9 +76,9 @@ def test_a_former_repository_is_an_earlier_form_of_the_same(
     folder: FleetFolder, former: str, message: str
 ) -> None:
     folder.environment(f"{GITHUB}    former_repository: {former}\n")
-    (found,) = folder.findings()
-    assert (found.code, found.line) == ("FL112", 7)
-    assert message in found.message
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL112", 7)
+    assert message in finding.message
 
 
 @pytest.mark.parametrize("former", ["example/fleet", "old/fleet", "old@5/fleet@23", "example@1/service@23"])
@@ -95,19 +94,19 @@ class TestSubjectsWithoutIds:
 
     def warnings(self, folder: FleetFolder, access: str) -> list[Finding]:
         folder.environment(access)
-        found = all_findings(open_project(folder.root, "dev"))
-        return [each for each in found if each.code == "FL574"]
+        findings = folder.check()
+        return [finding for finding in findings if finding.code == "FL574"]
 
     def test_a_repository_without_ids_is_a_warning_at_its_line_with_what_to_write(
         self, folder: FleetFolder
     ) -> None:
-        (found,) = self.warnings(folder, "access:\n  github:\n    repository: example/fleet\n")
-        assert (found.severity, found.line) == (Severity.WARNING, 6)
-        assert "`repo:example/fleet:`" in found.message
-        assert "created, renamed or transferred after 2026-07-15" in found.message
-        assert "keep `former_repository: example/fleet` until" in found.hint
+        (finding,) = self.warnings(folder, "access:\n  github:\n    repository: example/fleet\n")
+        assert (finding.severity, finding.line) == (Severity.WARNING, 6)
+        assert "`repo:example/fleet:`" in finding.message
+        assert "created, renamed or transferred after 2026-07-15" in finding.message
+        assert "keep `former_repository: example/fleet` until" in finding.hint
         assert (
-            "gh api repos/example/fleet/actions/oidc/customization/sub --jq .sub_claim_prefix" in found.hint
+            "gh api repos/example/fleet/actions/oidc/customization/sub --jq .sub_claim_prefix" in finding.hint
         )
 
     def test_one_with_ids_is_right_beside_the_form_without_them_too(self, folder: FleetFolder) -> None:
@@ -115,13 +114,15 @@ class TestSubjectsWithoutIds:
         assert self.warnings(folder, f"{GITHUB}    former_repository: example/fleet\n") == []
 
     def test_the_form_with_ids_ends_the_warning_in_either_key(self, folder: FleetFolder) -> None:
-        written = "access: {github: {repository: example/fleet, former_repository: example@1/fleet@23}}\n"
-        assert self.warnings(folder, written) == []
+        written_text = (
+            "access: {github: {repository: example/fleet, former_repository: example@1/fleet@23}}\n"
+        )
+        assert self.warnings(folder, written_text) == []
 
     def test_a_former_name_without_ids_does_not_end_it(self, folder: FleetFolder) -> None:
-        written = "access: {github: {repository: example/fleet, former_repository: old/fleet}}\n"
-        (found,) = self.warnings(folder, written)
-        assert "former_repository" not in found.hint
+        written_text = "access: {github: {repository: example/fleet, former_repository: old/fleet}}\n"
+        (finding,) = self.warnings(folder, written_text)
+        assert "former_repository" not in finding.hint
 
     def test_projects_of_gitlab_are_not_concerned(self, folder: FleetFolder) -> None:
         assert self.warnings(folder, "access: {gitlab: {project: example/fleet}}\n") == []
@@ -132,7 +133,7 @@ class TestSubjectsWithoutIds:
             resolve_foundation(open_project(folder.root, "dev")),
             resolve_project(open_project(folder.root, "dev")),
         ):
-            assert [each.code for each in fleet.warnings if each.code == "FL574"] == ["FL574"]
+            assert [warning.code for warning in fleet.warnings if warning.code == "FL574"] == ["FL574"]
 
     def test_the_shipped_environments_have_none(self) -> None:
         for file in sorted((ROOT / "environments").glob("*.yaml")):
@@ -145,9 +146,9 @@ class TestSubjectsWithoutIds:
 )
 def test_an_invoker_is_one_role(folder: FleetFolder, invoker: str) -> None:
     folder.spec(f"access:\n  invokers:\n    - '{invoker}'\n")
-    (found,) = folder.findings()
-    assert (found.code, found.line) == ("FL112", 8)
-    assert found.hint == "write `arn:aws:iam::ACCOUNT:role/NAME`"
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL112", 8)
+    assert finding.hint == "write `arn:aws:iam::ACCOUNT:role/NAME`"
 
 
 def test_an_invoker_is_named_once(folder: FleetFolder) -> None:
@@ -159,24 +160,24 @@ def test_an_invoker_is_named_once(folder: FleetFolder) -> None:
 def test_a_provider_of_another_account_is_refused(folder: FleetFolder) -> None:
     arn = f"arn:aws:iam::444455556666:oidc-provider/{ISSUER}"
     folder.environment(f"{GITHUB}    provider: {arn}\n")
-    (found,) = folder.findings()
-    assert (found.code, found.line) == ("FL112", 7)
-    assert "it is in account 444455556666, and the environment of 111122223333" in found.message
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL112", 7)
+    assert "it is in account 444455556666, and the environment of 111122223333" in finding.message
 
 
 def test_no_repository_deploys_to_this_machine(folder: FleetFolder) -> None:
     folder.environment(GITHUB, "local")
-    (found,) = folder.findings("local")
-    assert (found.code, found.line) == ("FL112", 5)
-    assert "no repository deploys to this machine" in found.message
+    (finding,) = folder.findings("local")
+    assert (finding.code, finding.line) == ("FL112", 5)
+    assert "no repository deploys to this machine" in finding.message
 
 
 def test_one_environment_of_an_account_makes_the_provider(folder: FleetFolder) -> None:
     folder.environment(GITHUB)
     folder.environment(GITHUB, "qa")
-    (found,) = folder.findings()
-    assert (found.code, found.line) == ("FL513", 5)
+    (finding,) = folder.findings()
+    assert (finding.code, finding.line) == ("FL513", 5)
     arn = f"arn:aws:iam::111122223333:oidc-provider/{ISSUER}"
-    assert found.hint == f"write `provider: {arn}` in one of them, and deploy the other first"
+    assert finding.hint == f"write `provider: {arn}` in one of them, and deploy the other first"
     folder.environment(f"{GITHUB}    provider: {arn}\n", "qa")
     assert folder.findings() == []

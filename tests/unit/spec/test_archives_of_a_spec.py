@@ -46,7 +46,7 @@ def test_a_copy_that_the_lock_lacks_is_named(folder: FleetFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "line", "said"),
+    ("entry", "line", "message"),
     [
         (
             f"{ENTRY}, copies: 2}}\n  - {{archive: sentences-1, repository: x",
@@ -58,11 +58,11 @@ def test_a_copy_that_the_lock_lacks_is_named(folder: FleetFolder) -> None:
         (f"{ENTRY}, compression: zip", 6, "it must be 'gzip' or 'none'"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(folder: FleetFolder, entry: str, line: int, said: str) -> None:
+def test_a_name_that_cannot_be_is_refused(folder: FleetFolder, entry: str, line: int, message: str) -> None:
     folder.spec(base=MULTI.replace(ENTRY, entry))
     (finding,) = folder.findings()
     assert (finding.code, finding.line) == ("FL112", line)
-    assert said.lower() in finding.message.lower()
+    assert message.lower() in finding.message.lower()
 
 
 def test_uncompressed_model_data_is_a_prefix_named_by_its_content(folder: FleetFolder) -> None:
@@ -75,17 +75,17 @@ def test_uncompressed_model_data_is_a_prefix_named_by_its_content(folder: FleetF
 
 
 @pytest.mark.parametrize(
-    ("base", "keys", "said"),
+    ("base", "keys", "message"),
     [
         (SPEC, "copies: 2", "`copies` has no effect in mode 'single'"),
         (MULTI, "compression: none", "`compression` has no effect in mode 'multi-model'"),
     ],
 )
 def test_what_the_mode_has_no_use_for_is_refused(
-    folder: FleetFolder, base: str, keys: str, said: str
+    folder: FleetFolder, base: str, keys: str, message: str
 ) -> None:
     folder.spec(base=base.replace(ENTRY, f"{ENTRY}, {keys}"))
-    assert ("FL218", said) in {(finding.code, finding.message) for finding in folder.findings()}
+    assert ("FL218", message) in {(finding.code, finding.message) for finding in folder.findings()}
 
 
 @pytest.mark.parametrize("url", ["s3://models/embed.tar.gz", "s3://models/a b/ü/", "s3://models/"])
@@ -97,7 +97,7 @@ def test_a_repository_in_s3_is_an_archive_or_a_prefix_whose_content_is_expected(
 
 
 @pytest.mark.parametrize(
-    ("repository", "code", "said"),
+    ("repository", "code", "message"),
     [
         (f's3://models/embed, digest: "{DIGEST}"', "FL219", "is neither an archive nor a prefix in S3"),
         (f's3://models, digest: "{DIGEST}"', "FL219", "is neither an archive nor a prefix in S3"),
@@ -106,9 +106,9 @@ def test_a_repository_in_s3_is_an_archive_or_a_prefix_whose_content_is_expected(
     ],
 )
 def test_a_source_that_leaves_its_content_open_is_refused(
-    folder: FleetFolder, repository: str, code: str, said: str
+    folder: FleetFolder, repository: str, code: str, message: str
 ) -> None:
     folder.spec(base=SPEC.replace("../repository", repository))
     (finding,) = folder.findings()
     assert (finding.code, finding.line) == (code, 5)
-    assert said in finding.message
+    assert message in finding.message

@@ -1,4 +1,4 @@
-"""What is known of a key is the string below it, that of a class below included."""
+"""The description of a key is the string below it, that of a class below included."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ LEAVE_OUT = "leave it out"
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("image: {}", f"6 FL112 `image`: neither `build` nor `uri` is given | {ONE_OF_TWO}"),
         (
@@ -43,11 +43,11 @@ LEAVE_OUT = "leave it out"
     ],
 )
 def test_a_mistake_is_reported_at_its_line_with_its_remedy(
-    folder: FleetFolder, keys: str, expected: str
+    folder: FleetFolder, keys: str, expected_text: str
 ) -> None:
     folder.spec(keys)
-    (found,) = folder.said()
-    assert f"sentences.yaml:{expected}" in found
+    (line,) = folder.finding_lines()
+    assert f"sentences.yaml:{expected_text}" in line
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ def test_a_mistake_is_reported_at_its_line_with_its_remedy(
 )
 def test_only_a_repository_of_ecr_without_a_tag_is_one(folder: FleetFolder, uri: str) -> None:
     folder.spec(f'image: {{uri: "{uri}", digest: "{DIGEST}"}}\n')
-    (found,) = folder.said()
-    assert found.startswith(f'sentences.yaml:6 FL112 `image.uri` is "{uri[:60]}')
+    (line,) = folder.finding_lines()
+    assert line.startswith(f'sentences.yaml:6 FL112 `image.uri` is "{uri[:60]}')
 
 
 def test_the_digest_of_the_releases_image_does_not_go_with_another_image(folder: FleetFolder) -> None:
     folder.spec(f"image_digest: '{DIGEST}'\nimage:\n  uri: {URI}\n  digest: '{DIGEST}'\n")
-    (found,) = folder.said()
-    expected = "sentences.yaml:8 FL112 `image.uri`"
-    assert found.startswith(expected)
-    assert found.endswith("`image_digest` is of the release's image | leave one of the two out")
+    (line,) = folder.finding_lines()
+    expected_text = "sentences.yaml:8 FL112 `image.uri`"
+    assert line.startswith(expected_text)
+    assert line.endswith("`image_digest` is of the release's image | leave one of the two out")
 
 
 def test_it_goes_with_an_image_that_is_built_on_the_release(folder: FleetFolder) -> None:

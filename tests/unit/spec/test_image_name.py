@@ -26,9 +26,9 @@ DIGEST = f"sha256:{'0' * 64}"
     ],
 )
 def test_its_parts_are_told_apart_and_written_back(text: str, parts: dict[str, str]) -> None:
-    found = image_name(text)
-    assert found == ImageName(**{"repository": "a", **parts})
-    assert str(found) == text
+    name = image_name(text)
+    assert name == ImageName(**{"repository": "a", **parts})
+    assert str(name) == text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    ("keys", "expected_text"),
     [
         ("scalling: {}", "sentences.yaml:6 FL110 unknown key `scalling` | did you mean `scaling`?"),
         (
@@ -111,17 +111,17 @@ from tests.support.fleet_folder import SPEC, FleetFolder
         ),
     ],
 )
-def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expected: str) -> None:
+def test_a_mistaken_key_is_told_at_its_line(folder: FleetFolder, keys: str, expected_text: str) -> None:
     folder.spec(keys)
-    (found,) = folder.said()
-    assert expected in found
+    (line,) = folder.finding_lines()
+    assert expected_text in line
 
 
 def test_a_number_where_text_is_meant_says_to_quote_it(folder: FleetFolder) -> None:
     folder.spec(base=SPEC.replace('"25.04"', "25.04"))
     assert (
         'sentences.yaml:2 FL112 `triton` is 25.04: it must be text | put it in quotes, "25.04"'
-        in folder.said()[0]
+        in folder.finding_lines()[0]
     )
 
 
@@ -152,13 +152,15 @@ def test_a_file_that_is_no_text_is_refused(folder: FleetFolder) -> None:
 
 def test_an_empty_file_is_told_as_such(folder: FleetFolder) -> None:
     folder.write("model_specs/sentences.yaml", "# nothing yet\n")
-    assert folder.said() == ["sentences.yaml:None FL101 the file is empty | "]
+    assert folder.finding_lines() == ["sentences.yaml:None FL101 the file is empty | "]
 
 
 def test_a_spec_lists_all_the_keys_it_needs(folder: FleetFolder) -> None:
     folder.write("model_specs/sentences.yaml", "metrics: {}\n")
-    missing = {finding.message for finding in folder.findings()}
-    assert missing == {f"the key `{key}` is missing" for key in ("endpoint", "triton", "instance", "models")}
+    missing_messages = {finding.message for finding in folder.findings()}
+    assert missing_messages == {
+        f"the key `{key}` is missing" for key in ("endpoint", "triton", "instance", "models")
+    }
 
 
 def test_all_mistakes_of_all_files_come_in_one_run(folder: FleetFolder) -> None:

@@ -87,7 +87,7 @@ def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "line", "said"),
+    ("text", "code", "line", "message"),
     [
         ("default_model: cats\n", "FL215", 8, "`default_model` has no effect on a multi-model endpoint"),
         ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` has no effect"),
@@ -109,16 +109,16 @@ def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(
     ],
 )
 def test_what_only_a_single_model_has_is_refused(
-    zoo: FleetFolder, text: str, code: str, line: int, said: str
+    zoo: FleetFolder, text: str, code: str, line: int, message: str
 ) -> None:
     zoo.spec(text, name="zoo", base=ZOO)
     (finding,) = zoo.findings()
     assert (finding.code, finding.line) == (code, line)
-    assert said in finding.message
+    assert message in finding.message
 
 
 @pytest.mark.parametrize(
-    ("spec", "code", "line", "said"),
+    ("spec", "code", "line", "message"),
     [
         (ZOO.replace("g5.xlarge", "g5.12xlarge"), "FL216", 4, "ml.g5.12xlarge has 4 GPUs"),
         (ZOO.replace("archive: cats,", "archive: cats, version: 1,"), "FL213", 6, "has a version"),
@@ -129,12 +129,12 @@ def test_what_only_a_single_model_has_is_refused(
     ],
 )
 def test_a_spec_that_contradicts_its_mode_is_refused(
-    zoo: FleetFolder, spec: str, code: str, line: int, said: str
+    zoo: FleetFolder, spec: str, code: str, line: int, message: str
 ) -> None:
     zoo.spec(name="zoo", base=spec)
     finding = zoo.findings()[0]
     assert (finding.code, finding.line) == (code, line)
-    assert said in finding.message
+    assert message in finding.message
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_an_ensemble_and_its_models_are_one_archive(zoo: FleetFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("configs", "said"),
+    ("configs", "message"),
     [
         ({"a": PYTHON, "b": PYTHON}, "FL408: the archive contains 2 models and no ensemble, a, b"),
         ({"a": "platform : 'ensemble'", "b": PYTHON}, "FL468: the container does not see that"),
@@ -197,18 +197,18 @@ def test_an_ensemble_and_its_models_are_one_archive(zoo: FleetFolder) -> None:
     ],
 )
 def test_an_archive_of_which_any_model_might_answer_is_not_locked(
-    zoo: FleetFolder, configs: dict[str, str], said: str
+    zoo: FleetFolder, configs: dict[str, str], message: str
 ) -> None:
     write_models(zoo, "cats", **configs)
     write_models(zoo, "dogs", dogs=PYTHON)
-    with pytest.raises(FindingsError, match=said) as refused:
+    with pytest.raises(FindingsError, match=message) as refusal:
         write_locks(open_project(zoo.root, "dev"))
-    file = refused.value.findings[0].file
+    file = refusal.value.findings[0].file
     assert file is not None and file.is_relative_to(zoo.root / "repository/cats")
 
 
 @pytest.mark.parametrize(
-    ("config", "files", "missing"),
+    ("config", "files", "missing_text"),
     [
         (PYTHON, ["1/model.txt"], "model.py"),
         (PYTHON, ["1/model.py", "2/notes"], "model.py"),
@@ -217,17 +217,17 @@ def test_an_archive_of_which_any_model_might_answer_is_not_locked(
     ],
 )
 def test_a_python_model_without_its_code_is_not_locked(
-    zoo: FleetFolder, config: str, files: list[str], missing: str
+    zoo: FleetFolder, config: str, files: list[str], missing_text: str
 ) -> None:
     zoo.write("repository/cats/cats/config.pbtxt", config)
     for file in files:
         zoo.write(f"repository/cats/cats/{file}", "x = 1\n")
     write_models(zoo, "dogs", dogs=PYTHON)
     with pytest.raises(
-        FindingsError, match=f"FL410: model 'cats' uses the Python backend and has no {missing}"
+        FindingsError, match=f"FL410: model 'cats' uses the Python backend and has no {missing_text}"
     ):
         write_locks(open_project(zoo.root, "dev"))
-    zoo.write(f"repository/cats/cats/10/{missing}", "x = 1\n")
+    zoo.write(f"repository/cats/cats/10/{missing_text}", "x = 1\n")
     assert len(write_locks(open_project(zoo.root, "dev"))) == 1
 
 

@@ -24,7 +24,7 @@ def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, sub
 
 
 @pytest.mark.parametrize(
-    ("subscriber", "said"),
+    ("subscriber", "message"),
     [
         ("https://events.example.com/v1/0123456789abcdef", "a URL contains its key"),
         ("http://localhost:8080", "a URL contains its key"),
@@ -46,29 +46,29 @@ def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, sub
         ("+491701234567", "write an email address"),
     ],
 )
-def test_anything_else_is_refused_at_its_line(folder: FleetFolder, subscriber: str, said: str) -> None:
+def test_anything_else_is_refused_at_its_line(folder: FleetFolder, subscriber: str, message: str) -> None:
     folder.environment(f"notifications:\n  critical:\n    - '{subscriber}'\n")
     (finding,) = folder.findings()
     assert (finding.code, finding.line) == ("FL112", 6)
-    assert said in finding.message
+    assert message in finding.message
 
 
 def test_nobody_is_subscribed_twice(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: [a@example.com, a@example.com]}\n")
-    assert ["'a@example.com' is listed twice" in said for said in folder.said()] == [True]
+    assert ["'a@example.com' is listed twice" in line for line in folder.finding_lines()] == [True]
 
 
 def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: ['arn:aws:sqs:us-east-1:444455556666:pages']}\n")
-    (said,) = folder.said()
+    (line,) = folder.finding_lines()
     assert (
-        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it is in account' in said
+        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it is in account' in line
     )
-    assert "| subscribe it by hand, and let its owner confirm" in said
+    assert "| subscribe it by hand, and let its owner confirm" in line
 
 
 @pytest.mark.parametrize(
-    "written",
+    "written_text",
     [
         "{critical: ['https://hooks.example.com/T0/S3CRET']}",
         "{critical: ['https://user:S3CRET@hooks.example.com/T0/x']}",
@@ -82,25 +82,25 @@ def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -
 )
 @pytest.mark.parametrize("form", list(Format))
 def test_the_key_in_a_url_is_shown_nowhere(
-    folder: FleetFolder, written: str, form: Format, capsys: pytest.CaptureFixture[str]
+    folder: FleetFolder, written_text: str, form: Format, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder.environment(f"notifications: {written}\n")
+    folder.environment(f"notifications: {written_text}\n")
     findings = folder.findings()
     print_findings(findings, form, folder.root)
-    captured = capsys.readouterr()
-    assert findings[0].code in captured.out + captured.err
-    assert "S3CRET" not in captured.out + captured.err
+    output = capsys.readouterr()
+    assert findings[0].code in output.out + output.err
+    assert "S3CRET" not in output.out + output.err
 
 
 def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder: FleetFolder) -> None:
     folder.environment("notifications: {critical: ['https://hooks.example.com/T0/S3CRET']}\n")
-    (said,) = folder.said()
-    assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL contains its key' in said
-    assert "if it was committed, replace its key" in said
+    (line,) = folder.finding_lines()
+    assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL contains its key' in line
+    assert "if it was committed, replace its key" in line
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         (
             "dashboards: off",
@@ -111,20 +111,20 @@ def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder:
     ],
 )
 def test_mistakes_at_the_top_of_an_environment_say_what_is_meant(
-    folder: FleetFolder, keys: str, said: str
+    folder: FleetFolder, keys: str, message: str
 ) -> None:
     folder.environment(f"{keys}\n")
-    assert [said in found for found in folder.said()] == [True]
+    assert [message in line for line in folder.finding_lines()] == [True]
 
 
 def test_a_key_of_the_environment_is_none_of_its_defaults(folder: FleetFolder) -> None:
     folder.environment("defaults: {kms_key: a}\n")
-    (said,) = folder.said()
-    assert "dev.yaml:4 FL110 unknown key `kms_key` | it is a key of environments/ENV.yaml, at the top" in said
+    (line,) = folder.finding_lines()
+    assert "dev.yaml:4 FL110 unknown key `kms_key` | it is a key of environments/ENV.yaml, at the top" in line
 
 
 @pytest.mark.parametrize("runbook", ["wiki", "http://wiki.example", "https://wiki.example/#a", "https://a b"])
 def test_a_runbook_is_the_address_of_a_page(folder: FleetFolder, runbook: str) -> None:
     folder.environment(f'runbook: "{runbook}"\n')
-    assert [each.code for each in folder.findings()] == ["FL112"]
-    assert "write an address that begins with https://" in folder.said()[0]
+    assert [finding.code for finding in folder.findings()] == ["FL112"]
+    assert "write an address that begins with https://" in folder.finding_lines()[0]

@@ -32,11 +32,11 @@ def test_a_contact_that_holds_a_key_is_refused_and_not_shown(
     folder: FleetFolder, address: str, form: str
 ) -> None:
     folder.spec(f"owner: {form.format(address)}\n")
-    (found,) = folder.findings()
-    assert found.confidential
-    assert "S3CRET" not in f"{found.message} {found.hint}"
+    (finding,) = folder.findings()
+    assert finding.confidential
+    assert "S3CRET" not in f"{finding.message} {finding.hint}"
     if "contact" in form:
-        assert found.message == (
+        assert finding.message == (
             f'`owner.contact` is "https://{address.split("/")[2]}/…": a webhook\'s URL contains its key, which does not'
             " belong in a file"
         )
@@ -54,7 +54,7 @@ def test_a_contact_that_holds_a_key_is_refused_and_not_shown(
 )
 def test_a_page_without_a_key_is_a_contact(folder: FleetFolder, address: str) -> None:
     folder.spec(f"owner: {{team: search, contact: '{address}'}}\n")
-    assert folder.said() == []
+    assert folder.finding_lines() == []
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_a_page_without_a_key_is_a_contact(folder: FleetFolder, address: str) ->
 )
 def test_an_owner_that_nobody_reaches_is_a_mistake(folder: FleetFolder, contact: str) -> None:
     folder.spec(f"owner: {{team: search, contact: '{contact}'}}\n")
-    assert "sentences.yaml:6 FL112 `owner.contact`" in folder.said()[0]
+    assert "sentences.yaml:6 FL112 `owner.contact`" in folder.finding_lines()[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from tests.support.layered_spec import loaded, origins, spec
+from tests.support.layered_spec import load_spec, origins, spec
 from triton_fleet.project.expansion import expanded_spec
 from triton_fleet.project.fleet_files import FleetFiles
 
@@ -27,16 +27,18 @@ def test_of_several_profiles_the_later_one_wins(folder: FleetFolder) -> None:
     folder.write("profiles/two.yaml", "tags: {b: two}\n")
     folder.spec("profile: [one, two]\n")
     assert spec(folder).tags == {"a": "one", "b": "two"}
-    assert loaded(folder).profiles == ("one", "two")
+    assert load_spec(folder).profiles == ("one", "two")
 
 
 def test_a_profile_without_keys_is_one_that_policies_and_selectors_can_name(folder: FleetFolder) -> None:
     folder.write("profiles/base.yaml", "tags: {a: base}\n")
     folder.write("profiles/confidential.yaml", "{}\n")
     folder.spec("profile: [base, confidential]\n")
-    assert loaded(folder).profiles == ("base", "confidential")
-    written = expanded_spec(FleetFiles(folder.root), folder.root / "model_specs/sentences.yaml", folder.root)
-    assert written["profile"] == ["base", "confidential"]
+    assert load_spec(folder).profiles == ("base", "confidential")
+    written_spec = expanded_spec(
+        FleetFiles(folder.root), folder.root / "model_specs/sentences.yaml", folder.root
+    )
+    assert written_spec["profile"] == ["base", "confidential"]
 
 
 def test_a_profile_names_others_that_lie_below_it(folder: FleetFolder) -> None:
@@ -44,7 +46,7 @@ def test_a_profile_names_others_that_lie_below_it(folder: FleetFolder) -> None:
     folder.write("profiles/search.yaml", "profile: base\ntags: {b: search}\n")
     folder.spec("profile: search\n")
     assert spec(folder).tags == {"a": "base", "b": "search"}
-    assert loaded(folder).profiles == ("base", "search")
+    assert load_spec(folder).profiles == ("base", "search")
 
 
 def test_a_profile_of_two_others_counts_once_where_it_is_first(folder: FleetFolder) -> None:
@@ -60,7 +62,7 @@ def test_a_profile_that_is_named_again_counts_where_it_is_named_last(folder: Fle
     folder.write("profiles/gpu-g4dn.yaml", "profile: gpu\ntags: {a: g4dn, b: g4dn}\n")
     folder.spec("profile: [gpu-g4dn, gpu]\n")
     assert spec(folder).tags == {"a": "gpu", "b": "g4dn"}
-    assert loaded(folder).profiles == ("gpu-g4dn", "gpu")
+    assert load_spec(folder).profiles == ("gpu-g4dn", "gpu")
     assert origins(folder)["tags.a"] == "profiles/gpu.yaml:1 profile"
 
 
@@ -94,7 +96,7 @@ def test_a_list_replaces_the_list_below(folder: FleetFolder) -> None:
 def test_a_mistake_is_told_in_the_profile(folder: FleetFolder) -> None:
     folder.write("profiles/gpu.yaml", "tags: {a: b}\ninstance: {count: 0}\n")
     folder.spec("profile: gpu\n")
-    assert folder.said()[0].startswith("gpu.yaml:2 FL112 `instance.count` is 0")
+    assert folder.finding_lines()[0].startswith("gpu.yaml:2 FL112 `instance.count` is 0")
 
 
 def test_a_path_is_relative_to_the_profile(folder: FleetFolder) -> None:
@@ -105,14 +107,14 @@ def test_a_path_is_relative_to_the_profile(folder: FleetFolder) -> None:
     )
     (folder.root / "model_specs/sentences.yaml").unlink()
     folder.lock()
-    assert folder.said() == []
+    assert folder.finding_lines() == []
 
 
 def test_an_unknown_profile_is_told_with_the_chain_that_leads_to_it(folder: FleetFolder) -> None:
     folder.write("profiles/base.yaml", "profile: gpus\n")
     folder.write("profiles/gpu.yaml", "profile: base\n")
     folder.spec("profile: gpu\n")
-    assert folder.said()[0] == (
+    assert folder.finding_lines()[0] == (
         "base.yaml:1 FL504 there is no profile 'gpus', which gpu → base names"
         " | did you mean `gpu`? known: base, gpu"
     )
@@ -121,7 +123,9 @@ def test_an_unknown_profile_is_told_with_the_chain_that_leads_to_it(folder: Flee
 def test_the_profile_that_names_an_unknown_one_is_told(folder: FleetFolder) -> None:
     folder.write("profiles/cyc.yaml", "profile: nope\n")
     folder.spec("profile: cyc\n")
-    assert folder.said()[0].startswith("cyc.yaml:1 FL504 there is no profile 'nope', which cyc names |")
+    assert folder.finding_lines()[0].startswith(
+        "cyc.yaml:1 FL504 there is no profile 'nope', which cyc names |"
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,7 +143,7 @@ def test_a_name_that_no_profile_can_have_is_told_in_words(
         folder.write(f"profiles/{name}.yaml", "tags: {}\n")
     folder.spec(f"profile: {value}\n")
     name = value.strip("[]").removeprefix("gpu, ")
-    assert folder.said()[0] == (
+    assert folder.finding_lines()[0] == (
         f'sentences.yaml:6 FL112 `{key}` is "{name}": the name of a profile has at most 63 lower-case'
         f" letters, digits and inner hyphens | {hint}"
     )
@@ -147,7 +151,7 @@ def test_a_name_that_no_profile_can_have_is_told_in_words(
 
 def test_what_is_neither_a_name_nor_a_list_is_told(folder: FleetFolder) -> None:
     folder.spec("profile: 7\n")
-    assert folder.said()[0].startswith(
+    assert folder.finding_lines()[0].startswith(
         "sentences.yaml:6 FL112 `profile` is 7: it must be the name of a profile, or a list of names"
     )
 
@@ -155,28 +159,33 @@ def test_what_is_neither_a_name_nor_a_list_is_told(folder: FleetFolder) -> None:
 def test_the_hint_for_an_unknown_key_of_a_profile_lists_no_endpoint(folder: FleetFolder) -> None:
     folder.write("profiles/gpu.yaml", "zzz: 1\n")
     folder.spec("profile: gpu\n")
-    assert folder.said()[0].startswith("gpu.yaml:1 FL110 unknown key `zzz`")
-    assert "overrides, owner, profile" in folder.said()[0]
-    assert "endpoint" not in folder.said()[0]
+    assert folder.finding_lines()[0].startswith("gpu.yaml:1 FL110 unknown key `zzz`")
+    assert "overrides, owner, profile" in folder.finding_lines()[0]
+    assert "endpoint" not in folder.finding_lines()[0]
 
 
 def test_a_circle_is_told_with_its_chain(folder: FleetFolder) -> None:
     folder.write("profiles/one.yaml", "profile: two\n")
     folder.write("profiles/two.yaml", "profile: [one]\n")
     folder.spec("profile: one\n")
-    assert folder.said()[0].startswith("two.yaml:1 FL505 a profile leads back to itself: one → two → one |")
+    assert folder.finding_lines()[0].startswith(
+        "two.yaml:1 FL505 a profile leads back to itself: one → two → one |"
+    )
 
 
 @pytest.mark.parametrize("name", ["../environments/dev", "/etc/passwd", ".hidden", "a/b", ""])
 def test_a_name_that_is_no_file_name_is_refused(folder: FleetFolder, name: str) -> None:
     folder.spec(f"profile: '{name}'\n")
-    assert "FL112 `profile" in folder.said()[0]
+    assert "FL112 `profile" in folder.finding_lines()[0]
 
 
 def test_a_profile_is_no_endpoint(folder: FleetFolder) -> None:
     folder.write("profiles/gpu.yaml", "endpoint: gpu\n")
     folder.spec("profile: gpu\n")
-    assert folder.said()[0] == "gpu.yaml:1 FL110 a profile has no key `endpoint` | each spec has its own"
+    assert (
+        folder.finding_lines()[0]
+        == "gpu.yaml:1 FL110 a profile has no key `endpoint` | each spec has its own"
+    )
 
 
 def test_the_defaults_of_an_environment_may_name_a_profile(folder: FleetFolder) -> None:

@@ -33,7 +33,9 @@ PAGES: Mapping[str, tuple[type[Document], str]] = {
     "prices": (FleetPrices, prices_page()),
 }
 PLACE = re.compile(r'^\| (?:<a id="([^"]+)"></a>|\[`\w+`\]\(#([^)]+)\))', re.MULTILINE)
-EXAMPLES = [(kind, path) for kind in PAGES for path, told in beside(kind).items() if told.example]
+EXAMPLES = [
+    (kind, path) for kind in PAGES for path, told_beside in beside(kind).items() if told_beside.example
+]
 REST = {
     "endpoint": yaml.safe_load(SPEC),
     "environment": yaml.safe_load(beside("environment")[""].example),
@@ -46,7 +48,7 @@ MAPS = {"Times", "Shares", "Durations", "Counts"}
 
 
 def documents(type_: object) -> Iterator[type[Document]]:
-    """What a key holds as a mapping of its own."""
+    """The mapping of a key's own."""
     if isinstance(type_, type) and issubclass(type_, Document) and type_.__name__ not in MAPS:
         yield type_
     for inner in get_args(type_):
@@ -113,7 +115,7 @@ def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> N
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    ("schema", "message"),
     [
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 100}, "number, above 0, up to 100"),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 1e9}, "number, above 0"),
@@ -123,26 +125,26 @@ def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> N
         ({"enum": ["only"]}, "`only`"),
     ],
 )
-def test_limits_are_told_where_somebody_meets_them(schema: dict[str, Any], said: str) -> None:
-    assert words(schema, schema) == said
+def test_limits_are_told_where_somebody_meets_them(schema: dict[str, Any], message: str) -> None:
+    assert words(schema, schema) == message
 
 
 def constraints(metadata: Iterable[object]) -> list[object]:
     """Of a type, those in its `Field(...)` as well."""
     return [
-        inner for each in metadata for inner in (each.metadata if isinstance(each, FieldInfo) else [each])
+        inner for item in metadata for inner in (item.metadata if isinstance(item, FieldInfo) else [item])
     ]
 
 
 def limited_durations(document: type[Document], path: str = "") -> Iterator[tuple[str, int, int]]:
     """Keys that take a duration, with the least and the most seconds of their types."""
     for name, field in document.model_fields.items():
-        for metadata in (field.metadata, *(get_args(each)[1:] for each in get_args(field.annotation))):
-            held = constraints(metadata)
-            if get_args(Seconds)[1] in held:
-                least = [int(str(each.ge)) for each in held if isinstance(each, Ge)]
-                [most] = [int(str(each.le)) for each in held if isinstance(each, Le)]
-                yield f"{path}{name}", max(least, default=0), most
+        for metadata in (field.metadata, *(get_args(item)[1:] for item in get_args(field.annotation))):
+            limits = constraints(metadata)
+            if get_args(Seconds)[1] in limits:
+                numbers = [int(str(limit.ge)) for limit in limits if isinstance(limit, Ge)]
+                [number] = [int(str(limit.le)) for limit in limits if isinstance(limit, Le)]
+                yield f"{path}{name}", max(numbers, default=0), number
         for below in documents(field.annotation):
             yield from limited_durations(below, f"{path}{name}.")
 
@@ -157,8 +159,8 @@ def spoken(seconds: int) -> str:
 @pytest.mark.parametrize("kind", PAGES)
 def test_the_limits_of_every_duration_are_told(kind: str) -> None:
     document, page = PAGES[kind]
-    found = list(limited_durations(document))
-    assert len(found) >= {"endpoint": 7, "environment": 1}.get(kind, 0)
-    for key, least, most in found:
-        told = f"{spoken(least)} to {spoken(most)}" if least else f"at most {spoken(most)}"
-        assert told in row(page, key), f"{key}: {told}"
+    rows = list(limited_durations(document))
+    assert len(rows) >= {"endpoint": 7, "environment": 1}.get(kind, 0)
+    for key, minimum, maximum in rows:
+        text = f"{spoken(minimum)} to {spoken(maximum)}" if minimum else f"at most {spoken(maximum)}"
+        assert text in row(page, key), f"{key}: {text}"

@@ -15,7 +15,7 @@ def schedule(at: str, **keys: object) -> Schedule:
     return Schedule.model_validate({"name": "day", "at": at, "min": 2, **keys})
 
 
-def refused(at: str, **keys: object) -> str:
+def refusal_message(at: str, **keys: object) -> str:
     with pytest.raises(ValidationError) as caught:
         schedule(at, **keys)
     return str(caught.value.errors()[0]["ctx"]["error"])
@@ -40,7 +40,7 @@ def test_an_expression_as_the_guide_shows_it_is_taken(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         (
             "cron(0 8 * * MON)",
@@ -63,8 +63,8 @@ def test_an_expression_as_the_guide_shows_it_is_taken(expression: str) -> None:
         ("cron(0 8 ? * MON *", "write `cron("),
     ],
 )
-def test_another_expression_is_refused_with_what_is_wrong(expression: str, said: str) -> None:
-    assert said in refused(expression)
+def test_another_expression_is_refused_with_what_is_wrong(expression: str, message: str) -> None:
+    assert message in refusal_message(expression)
 
 
 @given(st.text(max_size=40), st.sampled_from(["cron", "rate", "at", ""]))
@@ -77,11 +77,13 @@ def test_no_text_breaks_the_reader(text: str, kind: str) -> None:
 
 def test_its_time_zone_is_one_of_ianas() -> None:
     assert schedule("rate(1 day)", time_zone="Europe/Berlin").time_zone == "Europe/Berlin"
-    assert "no IANA time zone is called 'Europe/Berln'" in refused("rate(1 day)", time_zone="Europe/Berln")
+    assert "no IANA time zone is called 'Europe/Berln'" in refusal_message(
+        "rate(1 day)", time_zone="Europe/Berln"
+    )
 
 
 def test_it_changes_the_fewest_or_the_most() -> None:
-    assert "it changes nothing" in refused("rate(1 day)", min=None)
+    assert "it changes nothing" in refusal_message("rate(1 day)", min=None)
 
 
 def test_a_mistake_is_told_with_its_place(folder: FleetFolder) -> None:
@@ -100,6 +102,6 @@ def test_a_mistake_is_told_with_its_place(folder: FleetFolder) -> None:
 
 
 def test_two_schedules_of_one_name_are_refused(folder: FleetFolder) -> None:
-    each = '{name: day, at: "rate(1 day)", min: 2}'
-    folder.spec(f"scaling: {{min: 1, max: 4, schedules: [{each}, {each}]}}\n")
+    text = '{name: day, at: "rate(1 day)", min: 2}'
+    folder.spec(f"scaling: {{min: 1, max: 4, schedules: [{text}, {text}]}}\n")
     assert "two schedules are named 'day'" in folder.findings()[0].message

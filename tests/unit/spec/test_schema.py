@@ -13,15 +13,15 @@ from jsonschema import Draft202012Validator
 
 from tests.support.fleet_folder import ENVIRONMENT, ROOT, SPEC
 
-SHIPPED = [
+SHIPPED_FILES = [
     file for folder in ("model_specs", "profiles", "environments") for file in ROOT.glob(f"{folder}/*.yaml")
 ]
 
 
 def errors(kind: str, text: str) -> list[str]:
     folder = {"environment": "environments"}.get(kind, "model_specs")
-    found: list[Any] = list(validator(folder, kind).iter_errors(yaml.safe_load(text)))
-    return [error.message for error in found]
+    result: list[Any] = list(validator(folder, kind).iter_errors(yaml.safe_load(text)))
+    return [error.message for error in result]
 
 
 @cache
@@ -31,7 +31,7 @@ def validator(folder: str, kind: str) -> Any:
     return Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", SHIPPED_FILES, ids=lambda file: file.name)
 def test_the_shipped_files_are_valid(file: Path) -> None:
     kind = "endpoint" if file.parent.name == "model_specs" else "environment"
     if file.parent.name == "profiles" or file.name == "_folder.yaml":
@@ -97,9 +97,9 @@ def test_every_key_of_a_spec_is_explained() -> None:
     schema = json.loads((ROOT / "model_specs" / "endpoint.schema.json").read_text())
     objects = [schema, *schema["$defs"].values()]
     silent = [
-        f"{each['title']}.{key}"
-        for each in objects
-        for key, value in each.get("properties", {}).items()
+        f"{entry['title']}.{key}"
+        for entry in objects
+        for key, value in entry.get("properties", {}).items()
         if "description" not in value and "$ref" not in json.dumps(value)
     ]
     assert silent == []
@@ -110,9 +110,9 @@ def test_every_default_is_a_value_that_its_key_takes(kind: str) -> None:
     folder = {"environment": "environments"}.get(kind, "model_specs")
     schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
     wrong = [
-        f"{each['title']}.{key}: {value['default']}"
-        for each in [schema, *schema["$defs"].values()]
-        for key, value in each.get("properties", {}).items()
+        f"{entry['title']}.{key}: {value['default']}"
+        for entry in [schema, *schema["$defs"].values()]
+        for key, value in entry.get("properties", {}).items()
         if "default" in value
         and not Draft202012Validator({**value, "$defs": schema["$defs"]}).is_valid(value["default"])
     ]

@@ -12,7 +12,7 @@ KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         ("network: {subnets: [vpc-1]}", '`network.subnets[0]` is "vpc-1": it must match'),
         (f"network: {{{SUBNETS}}}", "`network`: a VPC is named by both"),
@@ -41,15 +41,15 @@ KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890
         ("tags: {team: 1}", "it must be text"),
     ],
 )
-def test_a_mistake_in_a_spec_is_told_at_its_line(folder: FleetFolder, keys: str, said: str) -> None:
+def test_a_mistake_in_a_spec_is_told_at_its_line(folder: FleetFolder, keys: str, message: str) -> None:
     folder.spec(f"{keys}\n")
-    (finding,) = folder.said()
+    (finding,) = folder.finding_lines()
     assert finding.startswith("sentences.yaml:6 FL11")
-    assert said in finding
+    assert message in finding
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         (f"kms_key: {KEY.replace('111122223333', '444455556666')}", "it is in account 444455556666, and the"),
         (
@@ -76,12 +76,12 @@ def test_a_mistake_in_a_spec_is_told_at_its_line(folder: FleetFolder, keys: str,
     ],
 )
 def test_a_key_a_role_or_a_boundary_of_somewhere_else_is_refused(
-    folder: FleetFolder, key: str, said: str
+    folder: FleetFolder, key: str, message: str
 ) -> None:
     folder.environment(f"{key}\n")
-    (finding,) = folder.said()
+    (finding,) = folder.finding_lines()
     assert finding.startswith("dev.yaml:4 FL112")
-    assert said in finding
+    assert message in finding
 
 
 def test_a_boundary_may_be_aws_own(folder: FleetFolder) -> None:
@@ -111,7 +111,7 @@ def test_tags_of_a_spec_win_over_those_of_the_environment(folder: FleetFolder) -
 def test_tags_that_are_one_to_iam_are_told_across_the_two_files(folder: FleetFolder) -> None:
     folder.environment("tags: {Team: search}\n")
     folder.spec("tags: {team: ranking}\n")
-    (finding,) = folder.said()
+    (finding,) = folder.finding_lines()
     assert "sentences.yaml:6 FL345 the tags 'Team' and 'team' are the same to IAM" in finding
 
 

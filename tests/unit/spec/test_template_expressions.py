@@ -28,7 +28,7 @@ REFERENCE = "{{resolve:secretsmanager:prod/db:SecretString:password}}"
 )
 def test_one_in_a_spec_is_refused_at_its_line(folder: FleetFolder, text: str, line: int) -> None:
     folder.spec(text)
-    assert [each.partition(" ")[0] for each in folder.said() if " FL519 " in each] == [
+    assert [item.partition(" ")[0] for item in folder.finding_lines() if " FL519 " in item] == [
         f"sentences.yaml:{line}"
     ]
 
@@ -36,12 +36,16 @@ def test_one_in_a_spec_is_refused_at_its_line(folder: FleetFolder, text: str, li
 def test_one_in_a_profile_or_a_lock_is_refused(folder: FleetFolder) -> None:
     folder.write("profiles/base.yaml", f"environment: {{A: '{REFERENCE}'}}\n")
     folder.spec("profile: base\n")
-    assert [each for each in folder.said() if each.startswith("base.yaml:1 FL519 ")]
+    assert [line for line in folder.finding_lines() if line.startswith("base.yaml:1 FL519 ")]
     folder.spec("")
     folder.write("locks/dev/sentences.lock.yaml", f"{LOCK}promoted_from: '{REFERENCE}'\n")
-    assert [each for each in folder.said() if each.startswith("sentences.lock.yaml:") and " FL519 " in each]
+    assert [
+        line
+        for line in folder.finding_lines()
+        if line.startswith("sentences.lock.yaml:") and " FL519 " in line
+    ]
 
 
 def test_braces_that_nothing_replaces_are_text(folder: FleetFolder) -> None:
     folder.spec("environment: {A: '{{name}} ${HOME} #{x} {resolve:a}', B: '1e300'}\n")
-    assert [each for each in folder.said() if " FL519 " in each] == []
+    assert [line for line in folder.finding_lines() if " FL519 " in line] == []

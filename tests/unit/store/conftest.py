@@ -8,13 +8,13 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.image_bases import ImageFleet
-from tests.support.recorded_releases import loaded
+from tests.support.recorded_releases import load_spec
 from triton_fleet.changes.spec_changes import recorded_spec
 
 
 @pytest.fixture
 def spec(folder: FleetFolder) -> dict[str, Any]:
-    return recorded_spec(loaded(folder), folder.root)
+    return recorded_spec(load_spec(folder), folder.root)
 
 
 @pytest.fixture

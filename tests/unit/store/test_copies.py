@@ -44,7 +44,7 @@ def repository(folder: FleetFolder) -> Path:
     return folder.root / "repository"
 
 
-def refused(folder: FleetFolder) -> list[Finding]:
+def refusal_findings(folder: FleetFolder) -> list[Finding]:
     with pytest.raises(FindingsError) as caught:
         write_locks(open_project(folder.root, "dev"))
     return caught.value.findings
@@ -53,14 +53,14 @@ def refused(folder: FleetFolder) -> list[Finding]:
 def test_each_copy_is_the_archive_of_a_repository_whose_models_are_called_so(
     folder: FleetFolder, repository: Path
 ) -> None:
-    copied, renamed = DigestWriter(), DigestWriter()
-    CopySource(FolderSource.of(repository), 2).write(copied)
+    copied_writer, renamed_writer = DigestWriter(), DigestWriter()
+    CopySource(FolderSource.of(repository), 2).write(copied_writer)
     for model in ("bert", "bert-chain"):
         (repository / model).rename(repository / f"{model}_2")
     folder.write("repository/bert_2/config.pbtxt", 'name: "bert_2"\nbackend: "python"\n')
     folder.write("repository/bert-chain_2/config.pbtxt", ENSEMBLE.replace('"bert"', '"bert_2"'))
-    FolderSource.of(repository).write(renamed)
-    assert copied.digest == renamed.digest
+    FolderSource.of(repository).write(renamed_writer)
+    assert copied_writer.digest == renamed_writer.digest
 
 
 def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure_or_refused(
@@ -68,7 +68,7 @@ def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure
 ) -> None:
     """A loop that replaces the text `bert_0` leaves `name: "bert"` in every copy of a directory `bert_0`."""
     (repository / "bert").rename(repository / "bert_0")
-    findings = refused(folder)
+    findings = refusal_findings(folder)
     assert [(f.code, f.file, f.line) for f in findings] == [("FL411", repository / "bert_0/config.pbtxt", 1)]
     assert findings[0].message == (
         "unexpected directory name 'bert_0' for model 'bert', directory name must equal model name"
@@ -76,10 +76,10 @@ def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure
     folder.write("repository/bert_0/config.pbtxt", 'name: "bert_0"\nbackend: "python"\n')
     names = set[str]()
     for copy in range(3):
-        packed = io.BytesIO()
-        CopySource(FolderSource.of(repository), copy).write(packed)
-        packed.seek(0)
-        with tarfile.open(fileobj=packed) as tar:
+        stream = io.BytesIO()
+        CopySource(FolderSource.of(repository), copy).write(stream)
+        stream.seek(0)
+        with tarfile.open(fileobj=stream) as tar:
             config = tar.extractfile(f"bert_0_{copy}/config.pbtxt")
             assert config is not None
             names |= set(re.findall(r'name: "(.*)"', config.read().decode()))
@@ -105,14 +105,14 @@ def test_the_lock_holds_each_copy_and_the_repositorys_own_files_once(
     assert stale_findings(open_project(folder.root, "dev"), "sentences") == []
 
 
-@pytest.mark.parametrize("changed", ["bert/1/model.py", "bert/config.pbtxt"])
+@pytest.mark.parametrize("changed_text", ["bert/1/model.py", "bert/config.pbtxt"])
 def test_a_changed_file_is_named_once_for_all_copies(
-    folder: FleetFolder, repository: Path, changed: str
+    folder: FleetFolder, repository: Path, changed_text: str
 ) -> None:
     write_locks(open_project(folder.root, "dev"))
-    (repository / changed).write_text((repository / changed).read_text() + "\n")
+    (repository / changed_text).write_text((repository / changed_text).read_text() + "\n")
     (finding,) = stale_findings(open_project(folder.root, "dev"), "sentences")
-    assert (finding.code, finding.file) == ("FL306", repository / changed)
+    assert (finding.code, finding.file) == ("FL306", repository / changed_text)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_code_that_names_another_model_is_refused_by_file_and_line(
     folder: FleetFolder, repository: Path, code: str, line: int
 ) -> None:
     (repository / "bert/1/model.py").write_text(code)
-    (finding,) = refused(folder)
+    (finding,) = refusal_findings(folder)
     assert (finding.code, finding.file, finding.line) == ("FL412", repository / "bert/1/model.py", line)
 
 
@@ -138,7 +138,7 @@ def test_code_may_name_its_own_model_and_longer_texts(folder: FleetFolder, repos
 
 def test_a_config_that_cannot_be_read_cannot_be_copied(folder: FleetFolder, repository: Path) -> None:
     folder.write("repository/bert/config.pbtxt", "name: 'bert'\ninput [ {\n")
-    (finding,) = refused(folder)
+    (finding,) = refusal_findings(folder)
     assert (finding.code, finding.line) == ("FL413", 3)
 
 
@@ -151,6 +151,6 @@ def test_the_layout_of_what_is_copied_is_checked(repository: Path) -> None:
 def test_copies_are_made_of_folders_alone(folder: FleetFolder) -> None:
     digest = f'digest: "sha256:{"a" * 64}"'
     folder.spec(base=COPIES.replace("../repository", f"s3://models/bert.tar.gz, {digest}"))
-    (finding,) = refused(folder)
+    (finding,) = refusal_findings(folder)
     assert (finding.code, finding.line) == ("FL313", 6)
     assert finding in stale_findings(open_project(folder.root, "dev"), "sentences")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.image_bases import MOVED, ImageFleet
+from tests.support.image_bases import MOVED_BASE, ImageFleet
 from tests.support.image_builds import DIGEST, START
 from triton_fleet.check.lock_drift import stale_findings
 from triton_fleet.findings import Finding, FindingsError
@@ -21,10 +21,15 @@ from triton_fleet.store.lock import write_locks
 def test_a_lock_of_an_image_that_is_not_built_has_its_key_and_what_is_expected_of_it(
     fleet: ImageFleet,
 ) -> None:
-    locked = fleet.write_lock_offline()
+    locked_image = fleet.write_lock_offline()
     (source,) = fleet.sources()
-    assert (locked.key, locked.base, locked.digest, locked.facts) == (source.key, None, None, None)
-    assert locked.expected == ImageFacts(
+    assert (locked_image.key, locked_image.base, locked_image.digest, locked_image.facts) == (
+        source.key,
+        None,
+        None,
+        None,
+    )
+    assert locked_image.expected == ImageFacts(
         architecture="linux/amd64",
         triton="25.04",
         server="2.57.0",
@@ -38,13 +43,13 @@ def test_a_lock_of_an_image_that_is_not_built_has_its_key_and_what_is_expected_o
 def test_of_another_base_than_the_releases_only_the_release_is_expected(fleet: ImageFleet) -> None:
     image = f"nvcr.io/nvidia/tritonserver:25.04-vllm-python-py3@{DIGEST}"
     fleet.folder.write("images/detector/Dockerfile", f"FROM {image}\n")
-    expected = ImageFacts(architecture="linux/amd64", triton="25.04")
-    assert fleet.write_lock_offline().expected == expected
+    expected_facts = ImageFacts(architecture="linux/amd64", triton="25.04")
+    assert fleet.write_lock_offline().expected == expected_facts
 
 
 def test_a_digest_of_the_spec_is_the_base_before_the_build(fleet: ImageFleet) -> None:
-    fleet.spec(f"image_digest: {MOVED}\n")
-    assert fleet.write_lock_offline().base == MOVED
+    fleet.spec(f"image_digest: {MOVED_BASE}\n")
+    assert fleet.write_lock_offline().base == MOVED_BASE
 
 
 def test_what_a_build_recorded_is_kept(fleet: ImageFleet) -> None:
@@ -57,9 +62,9 @@ def test_a_changed_folder_is_another_image_whose_base_nobody_has_pinned(fleet: I
     fleet.build()
     fleet.write_lock()
     fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
-    locked = fleet.write_lock_offline()
+    locked_image = fleet.write_lock_offline()
     (source,) = fleet.sources()
-    assert (locked.key, locked.base, locked.digest) == (source.key, None, None)
+    assert (locked_image.key, locked_image.base, locked_image.digest) == (source.key, None, None)
 
 
 def test_credentials_of_another_account_are_none(fleet: ImageFleet) -> None:
@@ -81,18 +86,18 @@ def test_without_a_bucket_it_is_not_built_yet(fleet: ImageFleet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "edited"),
+    ("written_text", "edited_text"),
     [
         pytest.param("cuda: '12.9'", "cuda: '11.8'", id="other contents"),
         pytest.param("    server: 2.57.0\n", "", id="fewer contents"),
     ],
 )
 def test_contents_that_do_not_follow_from_the_release_are_expected_by_no_lock(
-    fleet: ImageFleet, written: str, edited: str
+    fleet: ImageFleet, written_text: str, edited_text: str
 ) -> None:
     honest = fleet.write_lock_offline()
     text = fleet.lock_file.read_text()
-    fleet.lock_file.write_text(text.replace(written, edited))
+    fleet.lock_file.write_text(text.replace(written_text, edited_text))
     assert fleet.lock() != honest
     (stale,) = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
     assert (stale.code, "what the lock expects" in stale.message) == ("FL969", True)
@@ -102,10 +107,12 @@ def test_contents_that_do_not_follow_from_the_release_are_expected_by_no_lock(
 def test_a_base_that_neither_the_spec_nor_a_build_names_is_not_built_on(fleet: ImageFleet) -> None:
     honest = fleet.write_lock_offline()
     (source,) = fleet.sources()
-    key = replace(source, base=replace(source.base, digest=MOVED)).key
+    key = replace(source, base=replace(source.base, digest=MOVED_BASE)).key
     text = fleet.lock_file.read_text()
-    fleet.lock_file.write_text(text.replace(f"  key: {honest.key}\n", f"  key: {key}\n  base: {MOVED}\n"))
-    assert fleet.lock().base == MOVED
+    fleet.lock_file.write_text(
+        text.replace(f"  key: {honest.key}\n", f"  key: {key}\n  base: {MOVED_BASE}\n")
+    )
+    assert fleet.lock().base == MOVED_BASE
     (stale,) = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
     assert stale.code == "FL969"
     (image,) = wanted_images(open_project(fleet.folder.root, "dev"), fleet.sources())

@@ -28,7 +28,7 @@ def repository(folder: FleetFolder) -> Path:
     return folder.root / "repository"
 
 
-def measured(repository: Path) -> DigestWriter:
+def measure_repository(repository: Path) -> DigestWriter:
     """Digest and size of the repository's tar stream."""
     stream = DigestWriter()
     FolderSource.of(repository).write(stream)
@@ -38,7 +38,7 @@ def measured(repository: Path) -> DigestWriter:
 def test_the_lock_holds_digest_size_and_models(folder: FleetFolder, repository: Path) -> None:
     (file,) = write_locks(open_project(folder.root, "dev"))
     archive = load_lock(file).archives["sentences"]
-    stream = measured(repository)
+    stream = measure_repository(repository)
     assert (archive.digest, archive.size) == (stream.digest, stream.size)
     assert list(archive.models) == ["embed", "ensemble"]
 
@@ -49,30 +49,30 @@ def test_an_unchanged_repository_leaves_the_lock_as_it_is(folder: FleetFolder, r
 
 
 def test_times_modes_owners_and_hidden_files_do_not_change_the_digest(repository: Path) -> None:
-    before = measured(repository).digest
+    before = measure_repository(repository).digest
     model = repository / "embed/1/model.py"
     os.utime(model, (0, 0))
     model.chmod(0o600)
     (repository / "embed/.hidden").write_text("x")
     (repository / "embed/1/__pycache__").mkdir()
     (repository / "embed/1/__pycache__/model.pyc").write_text("x")
-    assert measured(repository).digest == before
+    assert measure_repository(repository).digest == before
 
 
 def test_content_and_names_change_the_digest(repository: Path) -> None:
-    digests = {measured(repository).digest}
+    digests = {measure_repository(repository).digest}
     (repository / "embed/1/model.py").write_text("x = 2\n")
-    digests.add(measured(repository).digest)
+    digests.add(measure_repository(repository).digest)
     (repository / "embed/1/model.py").rename(repository / "embed/1/other.py")
-    digests.add(measured(repository).digest)
+    digests.add(measure_repository(repository).digest)
     assert len(digests) == 3
 
 
 def test_the_repository_is_the_archives_root_and_empty_versions_survive(repository: Path) -> None:
-    packed = io.BytesIO()
-    FolderSource.of(repository).write(packed)
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as tar:
+    stream = io.BytesIO()
+    FolderSource.of(repository).write(stream)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream) as tar:
         names = tar.getnames()
     assert names == [
         "embed",
@@ -113,9 +113,9 @@ def test_a_folder_without_a_version_may_be_no_model_unless_it_holds_files_of_one
 ) -> None:
     (tmp_path / "ensemble" / file).parent.mkdir(parents=True)
     (tmp_path / "ensemble" / file).touch()
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         FolderSource.of(tmp_path).served_models()
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert ("remove the folder" in finding.hint) is may_be_none
 
 
@@ -132,9 +132,9 @@ def test_a_models_name_with_white_space_is_refused(folder: FleetFolder, reposito
 
 
 def test_hidden_links_are_left_out_like_other_hidden_files(repository: Path) -> None:
-    before = measured(repository).digest
+    before = measure_repository(repository).digest
     (repository / "embed/.#model.py").symlink_to("/nowhere")
-    assert measured(repository).digest == before
+    assert measure_repository(repository).digest == before
 
 
 def test_a_lock_that_is_no_text_is_written_anew(folder: FleetFolder, repository: Path) -> None:
@@ -146,16 +146,16 @@ def test_a_lock_that_is_no_text_is_written_anew(folder: FleetFolder, repository:
 def test_links_are_not_packed(repository: Path) -> None:
     (repository / "embed/1/weights").symlink_to("/etc/hostname")
     with pytest.raises(FindingsError, match="FL403"):
-        measured(repository)
+        measure_repository(repository)
 
 
 def test_a_missing_repository_is_told_and_no_lock_is_written(folder: FleetFolder) -> None:
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     lock.unlink()
     (folder.root / "repository").rmdir()
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"))
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.code, finding.file, finding.line) == (
         "FL401",
         folder.root / "model_specs/sentences.yaml",

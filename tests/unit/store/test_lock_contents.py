@@ -1,4 +1,4 @@
-"""What a lock says of the repositories, the same on whatever machine and day it is written."""
+"""The lock's facts of the repositories, the same on whatever machine and day it is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from triton_fleet.store.lock_measurement import fold_checksums, measured_lock
 from triton_fleet.store.sources.folder import FolderSource, file_entry, read_chunks
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 
-LIMITED = """
+LIMITED_CODE = """
 import resource, sys
 from pathlib import Path
 from triton_fleet.store.lock import write_locks
@@ -46,21 +46,25 @@ def repository(folder: FleetFolder) -> Path:
     return folder.root / "repository"
 
 
-def locked(folder: FleetFolder) -> LockedRepository:
+def locked_repository(folder: FleetFolder) -> LockedRepository:
     write_locks(open_project(folder.root, "dev"))
     file = open_project(folder.root, "dev").lock_file("sentences")
     return load_lock(file).repositories["sentences"]
 
 
 def test_each_file_has_a_checksum_and_those_of_onnx_a_digest(folder: FleetFolder, repository: Path) -> None:
-    found = locked(folder)
+    actual_repository = locked_repository(folder)
     files = {
         "embed/config.pbtxt": b'backend: "python"\n',
         "embed/1/model.py": b"x = 1\n",
         "embed/1/größe 模型.onnx": b"weights",
     }
-    assert found.files == {path: f"crc32:{zlib.crc32(content):08x}" for path, content in files.items()}
-    assert found.onnx == {"embed/1/größe 模型.onnx": f"sha256:{hashlib.sha256(b'weights').hexdigest()}"}
+    assert actual_repository.files == {
+        path: f"crc32:{zlib.crc32(content):08x}" for path, content in files.items()
+    }
+    assert actual_repository.onnx == {
+        "embed/1/größe 模型.onnx": f"sha256:{hashlib.sha256(b'weights').hexdigest()}"
+    }
 
 
 def test_a_folder_of_many_files_has_one_checksum_which_knows_each(
@@ -68,14 +72,14 @@ def test_a_folder_of_many_files_has_one_checksum_which_knows_each(
 ) -> None:
     for number in range(51):
         folder.write(f"repository/embed/1/vocab/{number}", str(number))
-    before = locked(folder).files
+    before = locked_repository(folder).files
     assert [path for path in before if "vocab" in path] == ["embed/1/vocab/*"]
     (repository / "embed/1/vocab/7").write_text("8")
-    assert locked(folder).files["embed/1/vocab/*"] != before["embed/1/vocab/*"]
+    assert locked_repository(folder).files["embed/1/vocab/*"] != before["embed/1/vocab/*"]
     (repository / "embed/1/vocab/7").rename(repository / "embed/1/vocab/seven")
     (repository / "embed/1/vocab/7").write_text("7")
     (repository / "embed/1/vocab/seven").unlink()
-    assert locked(folder).files == before
+    assert locked_repository(folder).files == before
 
 
 def test_fifty_files_of_a_folder_are_still_named() -> None:
@@ -173,9 +177,9 @@ def test_a_file_that_must_not_be_read_is_named(folder: FleetFolder, repository: 
 @pytest.mark.parametrize("name", [b"caf\xe9", b"a\nb", b"a\xc2\x85b"])
 def test_a_name_that_is_no_text_is_refused(folder: FleetFolder, repository: Path, name: bytes) -> None:
     Path(os.fsdecode(os.fsencode(repository / "embed/1") + b"/" + name)).touch()
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         write_locks(open_project(folder.root, "dev"))
-    (finding,) = refused.value.findings
+    (finding,) = refusal.value.findings
     assert (finding.code, finding.file) == ("FL414", repository / "embed/1")
     assert str(finding).encode()
 
@@ -184,14 +188,14 @@ def test_a_full_disk_leaves_the_lock_as_it_was(folder: FleetFolder, repository: 
     (lock,) = write_locks(open_project(folder.root, "dev"))
     before = lock.read_bytes()
     folder.write("repository/embed/1/model.py", "x = 2\n")
-    said = subprocess.run(
-        [sys.executable, "-c", LIMITED, folder.root],
+    output = subprocess.run(
+        [sys.executable, "-c", LIMITED_CODE, folder.root],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     ).stdout
-    assert said == f"{lock} cannot be written: File too large\n"
+    assert output == f"{lock} cannot be written: File too large\n"
     assert lock.read_bytes() == before
     assert list(lock.parent.iterdir()) == [lock]
 

@@ -18,7 +18,7 @@ from triton_fleet.store.model_facts import model_facts
 PLAN = b"ftrt" + bytes(20) + bytes([10, 9, 0, 34])
 
 
-def facts_of_all(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -> dict[str, LockedModel]:
+def facts_by_model(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -> dict[str, LockedModel]:
     """The facts of models in a folder."""
     with TemporaryDirectory() as folder:
         return model_facts(read_folder(on_disk(dict(files), Path(folder)), packed=True), models)
@@ -27,7 +27,7 @@ def facts_of_all(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -
 def facts(config: str, files: Mapping[str, bytes] | None = None, model: str = "m") -> LockedModel:
     """The facts of one model; its files lie below its directory."""
     below = {"config.pbtxt": config.encode(), **(files or {})}
-    return facts_of_all({f"{model}/{path}": content for path, content in below.items()}, (model,))[model]
+    return facts_by_model({f"{model}/{path}": content for path, content in below.items()}, (model,))[model]
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def facts(config: str, files: Mapping[str, bytes] | None = None, model: str = "m
     ],
 )
 def test_backend_and_platform_are_those_of_the_config(config: str, backend: str, platform: str) -> None:
-    found = facts(config, {"1/model.py": b""})
-    assert (found.backend, found.platform) == (backend, platform)
+    model = facts(config, {"1/model.py": b""})
+    assert (model.backend, model.platform) == (backend, platform)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_backend_that_is_not_named_is_that_of_the_file(file: str, backend: str
 
 
 def test_a_model_without_a_config_has_the_facts_of_its_files() -> None:
-    (found,) = facts_of_all({"m/1/model.onnx": b"12345"}).values()
-    assert found == LockedModel(backend="onnxruntime", versions=("1",), size=5)
+    (model,) = facts_by_model({"m/1/model.onnx": b"12345"}).values()
+    assert model == LockedModel(backend="onnxruntime", versions=("1",), size=5)
 
 
 def test_a_model_that_nothing_else_tells_a_backend_of_has_the_one_after_the_dot_of_its_name() -> None:
@@ -86,7 +86,7 @@ def test_weights_beside_the_code_of_a_python_model_leave_its_named_backend() -> 
 
 
 def test_batches_instances_decoupling_and_cache_are_those_of_the_config() -> None:
-    found = facts(
+    model = facts(
         """
         max_batch_size: 8
         instance_group [ { kind: KIND_GPU count: 2 gpus: [ 0, 1 ] }, { kind: KIND_CPU }, {}, { count: 0 } ]
@@ -94,7 +94,7 @@ def test_batches_instances_decoupling_and_cache_are_those_of_the_config() -> Non
         response_cache { enable: true }
         """
     )
-    assert found == LockedModel(
+    assert model == LockedModel(
         versions=("1",),
         max_batch_size=8,
         instances=(
@@ -110,8 +110,8 @@ def test_batches_instances_decoupling_and_cache_are_those_of_the_config() -> Non
 
 def test_an_ensembles_steps_are_named_once_each_in_their_order() -> None:
     steps = " ".join(f'step {{ model_name: "{name}" }}' for name in ("tokenizer", "bert", "tokenizer"))
-    found = facts(f'platform: "ensemble" ensemble_scheduling {{ {steps} }}')
-    assert found.steps == ("tokenizer", "bert")
+    model = facts(f'platform: "ensemble" ensemble_scheduling {{ {steps} }}')
+    assert model.steps == ("tokenizer", "bert")
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_an_ensembles_steps_are_named_once_each_in_their_order() -> None:
 )
 def test_the_size_is_that_of_the_versions_that_triton_loads(policy: str, size: int) -> None:
     files = {"1/w": b"x", "9/w": b"x" * 10, "2/a/b/w": b"x" * 100, "10/v": b"x" * 900, "10/w": b"x" * 100}
-    others = {"labels.txt": b"x" * 5000, "03/w": b"x" * 7000, "configs/1.pbtxt": b"x" * 9000}
-    assert facts(policy, files | others).size == size
+    other_files = {"labels.txt": b"x" * 5000, "03/w": b"x" * 7000, "configs/1.pbtxt": b"x" * 9000}
+    assert facts(policy, files | other_files).size == size
 
 
 @pytest.mark.parametrize(
@@ -164,35 +164,35 @@ def test_the_plans_of_loaded_versions_tell_their_tensorrt() -> None:
         "2/empty.plan": b"",
         "old.plan": PLAN,
     }
-    found = facts('cc_model_filenames { key: "8.6" value: "a10g.plan" }', files)
-    assert found.plans == {
+    model = facts('cc_model_filenames { key: "8.6" value: "a10g.plan" }', files)
+    assert model.plans == {
         "2/a10g.plan": "",
         "2/empty.plan": "",
         "2/more/model.plan": "10.9.0.34",
         "2/t4.plan": "10.9.0.34",
     }
-    assert list(found.plans) == sorted(found.plans)
+    assert list(model.plans) == sorted(model.plans)
 
 
 def test_plans_by_compute_capability_are_named_in_order() -> None:
     entries = [f'cc_model_filenames {{ key: "{cc}" value: "{cc}.plan" }}' for cc in ("8.9", "7.5", "8.6")]
-    found = facts("\n".join(entries)).by_compute_capability
-    assert list(found.items()) == [("7.5", "7.5.plan"), ("8.6", "8.6.plan"), ("8.9", "8.9.plan")]
+    values = facts("\n".join(entries)).by_compute_capability
+    assert list(values.items()) == [("7.5", "7.5.plan"), ("8.6", "8.6.plan"), ("8.9", "8.9.plan")]
 
 
 def test_fields_of_a_later_triton_are_passed_over() -> None:
-    found = facts('backend: "python" of_the_future { deep { deeper: [ 1, 2 ] } text: "x" } max_batch_size: 4')
-    assert (found.backend, found.max_batch_size) == ("python", 4)
+    model = facts('backend: "python" of_the_future { deep { deeper: [ 1, 2 ] } text: "x" } max_batch_size: 4')
+    assert (model.backend, model.max_batch_size) == ("python", 4)
 
 
 def test_kinds_and_types_that_are_numbers_of_a_later_triton_are_passed_over() -> None:
-    found = facts("instance_group [ { kind: 7 }, { kind: 2 } ] input { data_type: 99 dims: 5 }")
-    assert found == LockedModel(versions=("1",), instances=(InstanceGroup(kind="KIND_CPU"),))
+    model = facts("instance_group [ { kind: 7 }, { kind: 2 } ] input { data_type: 99 dims: 5 }")
+    assert model == LockedModel(versions=("1",), instances=(InstanceGroup(kind="KIND_CPU"),))
 
 
 @pytest.mark.parametrize("config", [b'backend: "python" # \xff', b'backend: "python" name: "\\377"'])
 def test_what_is_not_utf_8_is_read_as_triton_reads_it(config: bytes) -> None:
-    assert facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"].backend == "python"
+    assert facts_by_model({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"].backend == "python"
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,8 @@ def test_what_is_not_utf_8_is_read_as_triton_reads_it(config: bytes) -> None:
     ],
 )
 def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> None:
-    found = facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"]
-    assert found == LockedModel(unreadable=True)
+    model = facts_by_model({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"]
+    assert model == LockedModel(unreadable=True)
 
 
 @pytest.mark.parametrize(
@@ -224,24 +224,24 @@ def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> No
     ],
 )
 def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(config: bytes) -> None:
-    assert facts_of_all({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"] == LockedModel()
+    assert facts_by_model({"m/config.pbtxt": config, "m/1/model.py": b"x"})["m"] == LockedModel()
 
 
 def test_configs_beyond_their_common_bound_give_no_facts_and_those_before_do() -> None:
     config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_BYTES - 2000)
     count = MAX_TEXTS // len(config)
     models = tuple(f"m{number:02}" for number in range(count + 2))
-    found = facts_of_all(
+    actual_models = facts_by_model(
         {f"{model}/config.pbtxt": config if model != "m00" else b"" for model in models}, models
     )
-    assert [each.backend for each in found.values()] == ["", *["python"] * count, ""]
+    assert [actual_model.backend for actual_model in actual_models.values()] == ["", *["python"] * count, ""]
 
 
 def test_a_number_of_instances_or_a_batch_below_zero_is_none() -> None:
-    found = facts("max_batch_size: -1 instance_group { count: -3 gpus: [ 2, 2 ] }")
-    assert (found.max_batch_size, found.instances) == (0, (InstanceGroup(gpus=(2,)),))
+    model = facts("max_batch_size: -1 instance_group { count: -3 gpus: [ 2, 2 ] }")
+    assert (model.max_batch_size, model.instances) == (0, (InstanceGroup(gpus=(2,)),))
 
 
 def test_only_the_models_that_are_asked_for_have_facts() -> None:
     files = {"a/1/model.py": b"", "b/1/model.py": b"", "config.pbtxt": b"", "notes": b""}
-    assert list(facts_of_all(files, ("b",))) == ["b"]
+    assert list(facts_by_model(files, ("b",))) == ["b"]

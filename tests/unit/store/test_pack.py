@@ -29,7 +29,7 @@ def stream(size: int) -> Callable[[Sink], None]:
     return write
 
 
-def packed(size: int) -> bytes:
+def pack_size(size: int) -> bytes:
     archive = io.BytesIO()
     pack(stream(size), archive, size)
     return archive.getvalue()
@@ -40,33 +40,33 @@ def packed(size: int) -> bytes:
 )
 def test_what_is_unpacked_has_the_size_and_the_digest_that_were_told(size: int) -> None:
     archive = io.BytesIO()
-    told = pack(stream(size), archive, size)
+    writer = pack(stream(size), archive, size)
     content = gzip.decompress(archive.getvalue())
-    assert (told.size, told.digest) == (size, f"sha256:{hashlib.sha256(content).hexdigest()}")
+    assert (writer.size, writer.digest) == (size, f"sha256:{hashlib.sha256(content).hexdigest()}")
     assert len(content) == size
 
 
 @pytest.mark.parametrize("size", [MAX_UNTHREADED_BYTES, 12 * MIB])
 def test_gzip_itself_finds_nothing_wrong_with_it(size: int) -> None:
-    assert subprocess.run(["gzip", "--test"], input=packed(size), check=False).returncode == 0
+    assert subprocess.run(["gzip", "--test"], input=pack_size(size), check=False).returncode == 0
 
 
 @pytest.mark.parametrize("size", [MAX_UNTHREADED_BYTES, 12 * MIB + 5])
 def test_the_same_stream_gives_the_same_bytes_without_name_or_time(size: int) -> None:
-    first = packed(size)
-    assert first == packed(size)
+    first = pack_size(size)
+    assert first == pack_size(size)
     assert first[3:8] == bytes(5)  # no flags, so no name; no time
 
 
 def test_a_stream_that_breaks_off_leaves_no_end_and_its_reason_is_told() -> None:
     archive = io.BytesIO()
 
-    def broken(sink: Sink) -> None:
+    def broken_stream(sink: Sink) -> None:
         stream(8 * MIB)(sink)
         raise FindingsError([Finding(code="FL305", message="the file changed while it was read")])
 
     with pytest.raises(FindingsError, match="FL305"):
-        pack(broken, archive, 12 * MIB)
+        pack(broken_stream, archive, 12 * MIB)
     with pytest.raises(EOFError):
         gzip.decompress(archive.getvalue())
 

@@ -19,7 +19,7 @@ from triton_fleet.store.sources.copy import CopySource
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.upload.object import ContentChangedError
 
-BUILT = ServingContainer(built=frozenset(["bert"]))
+BUILT_CONTAINER = ServingContainer(built=frozenset(["bert"]))
 PLAN = b"a plan" * 1000
 FILES = {
     "a/config.pbtxt": b"",
@@ -40,9 +40,9 @@ def repository(files: dict[str, bytes], folder: Path) -> Contents:
 
 
 def stream(source: FolderSource | CopySource | BuiltSource) -> bytes:
-    written = io.BytesIO()
-    source.write(written)
-    return written.getvalue()
+    written_stream = io.BytesIO()
+    source.write(written_stream)
+    return written_stream.getvalue()
 
 
 def own_digest(source: FolderSource | CopySource) -> str:
@@ -51,7 +51,7 @@ def own_digest(source: FolderSource | CopySource) -> str:
     return digest.digest
 
 
-def built(source: FolderSource | CopySource, *paths: str) -> BuiltSource:
+def source_of_build(source: FolderSource | CopySource, *paths: str) -> BuiltSource:
     plan = BuiltPlan(size=len(PLAN), chunks=lambda: iter((PLAN[:100], PLAN[100:])))
     return BuiltSource(source, dict.fromkeys(paths, plan), own_digest(source))
 
@@ -67,34 +67,36 @@ def built(source: FolderSource | CopySource, *paths: str) -> BuiltSource:
 def test_the_stream_is_that_of_a_folder_with_the_plans_in_it(tmp_path: Path, paths: tuple[str, ...]) -> None:
     without = on_disk(FILES, tmp_path / "without")
     whole = on_disk(FILES | dict.fromkeys(paths, PLAN), tmp_path / "with")
-    packed = stream(built(FolderSource.of(without, BUILT), *paths))
-    assert packed == stream(FolderSource.of(whole))
+    packed_stream = stream(source_of_build(FolderSource.of(without, BUILT_CONTAINER), *paths))
+    assert packed_stream == stream(FolderSource.of(whole))
 
 
 def test_the_stream_of_a_copy_is_that_of_a_copy_with_the_plan_in_it(tmp_path: Path) -> None:
     without = on_disk(FILES, tmp_path / "without")
     whole = on_disk(FILES | {"bert/1/model.plan": PLAN}, tmp_path / "with")
-    packed = stream(built(CopySource(FolderSource.of(without, BUILT), 3), "bert_3/1/model.plan"))
-    assert packed == stream(CopySource(FolderSource.of(whole), 3))
+    packed_stream = stream(
+        source_of_build(CopySource(FolderSource.of(without, BUILT_CONTAINER), 3), "bert_3/1/model.plan")
+    )
+    assert packed_stream == stream(CopySource(FolderSource.of(whole), 3))
 
 
 def test_its_size_is_known_before_well_enough(tmp_path: Path) -> None:
-    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT)
+    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT_CONTAINER)
     paths = ["a/1/model.plan", "bert/1/model.plan"]
     plans = dict.fromkeys(paths, BuiltPlan(size=len(PLAN), chunks=lambda: iter((PLAN,))))
-    assert len(stream(built(source, *paths))) <= BuiltSource.max_size(len(stream(source)), plans)
+    assert len(stream(source_of_build(source, *paths))) <= BuiltSource.max_size(len(stream(source)), plans)
 
 
 def test_another_repository_than_was_locked_is_refused(tmp_path: Path) -> None:
-    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT)
+    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT_CONTAINER)
     with pytest.raises(ContentChangedError, match=own_digest(source)):
         BuiltSource(source, {}, "sha256:other").write(io.BytesIO())
 
 
 def test_a_file_where_the_plan_goes_is_refused(tmp_path: Path) -> None:
-    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT)
+    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT_CONTAINER)
     with pytest.raises(FindingsError, match="FL372: 'a/1/a.txt' already exists"):
-        built(source, "a/1/a.txt").write(io.BytesIO())
+        source_of_build(source, "a/1/a.txt").write(io.BytesIO())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is shown while archives are published."""
+"""The progress that is shown while archives are published."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from triton_fleet.printers.console import OutputConsole
 from triton_fleet.store.progress import LineProgress, PublishProgress, progress_on, shown_size
 
 
-class Written(io.StringIO):
-    """What was written; it can be waited for a text to appear."""
+class WrittenText(io.StringIO):
+    """A text that was written; it can be waited for a part to appear."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._changed = threading.Condition()
+        self._change = threading.Condition()
 
     def write(self, text: str) -> int:
-        with self._changed:
-            self._changed.notify_all()
+        with self._change:
+            self._change.notify_all()
             return super().write(text)
 
     def shows(self, text: str) -> bool:
-        with self._changed:
-            return self._changed.wait_for(lambda: text in self.getvalue(), 10)
+        with self._change:
+            return self._change.wait_for(lambda: text in self.getvalue(), 10)
 
 
-def console(*, terminal: bool) -> tuple[OutputConsole, Written]:
-    written = Written()
-    return OutputConsole(file=written, force_terminal=terminal, width=100, color_system=None), written
+def console(*, terminal: bool) -> tuple[OutputConsole, WrittenText]:
+    output = WrittenText()
+    return OutputConsole(file=output, force_terminal=terminal, width=100, color_system=None), output
 
 
 def publish_two(progress: PublishProgress) -> None:
@@ -46,47 +46,47 @@ def publish_two(progress: PublishProgress) -> None:
 
 
 def test_without_a_terminal_each_archive_has_a_line_when_it_is_done() -> None:
-    plain, written = console(terminal=False)
+    plain, output = console(terminal=False)
     publish_two(progress_on(plain))
-    first, second, copies = written.getvalue().splitlines()
+    first, second, copies = output.getvalue().splitlines()
     assert re.fullmatch(r"uploaded zoo/a: 1\.0 MB in \d+\.\d s, [\d.,]+ .B/s", first)
     assert second.startswith("uploaded zoo/b: 2.0 MB in ")
     assert copies == "copied within S3: 2 objects"
 
 
 def test_an_engine_whose_build_is_interrupted_did_not_fail() -> None:
-    plain, written = console(terminal=False)
+    plain, output = console(terminal=False)
     with pytest.raises(CancelledError), LineProgress(plain).build("engine zoo/bert"):
         raise CancelledError
-    assert written.getvalue().splitlines() == [
+    assert output.getvalue().splitlines() == [
         "engine zoo/bert: building",
         "engine zoo/bert: stopped after 0 s",
     ]
 
 
 def test_an_archive_that_fails_has_no_line() -> None:
-    plain, written = console(terminal=False)
+    plain, output = console(terminal=False)
     with pytest.raises(OSError, match="full"), LineProgress(plain).archive("zoo/a", 1):
         raise OSError("the disk is full")
-    assert written.getvalue() == ""
+    assert output.getvalue() == ""
 
 
 def test_on_a_terminal_there_is_a_bar_for_each_archive_and_one_for_all() -> None:
-    terminal, written = console(terminal=True)
+    terminal, output = console(terminal=True)
     progress = progress_on(terminal)
     with progress.uploads(2, 4_000_000), progress.archive("zoo/[bold]a", 3_000_000) as advance:
         advance(1_500_000)
-        for shown in ("zoo/[bold]a", "1.5/3.0 MB", "2 archives", "1.5/4.0 MB"):
-            assert written.shows(shown), shown
+        for text in ("zoo/[bold]a", "1.5/3.0 MB", "2 archives", "1.5/4.0 MB"):
+            assert output.shows(text), text
 
 
 def test_copies_have_a_bar_of_their_own() -> None:
-    terminal, written = console(terminal=True)
+    terminal, output = console(terminal=True)
     with progress_on(terminal).copies(1200) as advance:
         advance(700)
-    assert "700/1200" in written.getvalue()
+    assert "700/1200" in output.getvalue()
 
 
-@pytest.mark.parametrize(("size", "shown"), [(0, "0 bytes"), (101_600_000, "101.6 MB"), (5.2e9, "5.2 GB")])
-def test_sizes_are_shown_in_decimal_units(size: float, shown: str) -> None:
-    assert shown_size(size) == shown
+@pytest.mark.parametrize(("size", "output"), [(0, "0 bytes"), (101_600_000, "101.6 MB"), (5.2e9, "5.2 GB")])
+def test_sizes_are_shown_in_decimal_units(size: float, output: str) -> None:
+    assert shown_size(size) == output

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.recorded_releases import LOCK_FILE, archive, digest, loaded, release
+from tests.support.recorded_releases import LOCK_FILE, archive, digest, load_spec, release
 from triton_fleet.findings import FindingsError
 from triton_fleet.git.files import Commit
 from triton_fleet.spec.lock import Lock
@@ -25,9 +25,9 @@ class TestReference:
         assert release_of(reference, releases, "dev", "sentences") is releases[0]
 
     def test_an_ambiguous_beginning_lists_what_it_may_mean(self, spec: dict[str, Any]) -> None:
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             release_of("2026-11-27", (release(1, spec, "b"), release(0, spec)), "dev", "sentences")
-        (finding,) = refused.value.findings
+        (finding,) = refusal.value.findings
         assert (finding.code, finding.hint) == ("FL528", "write more of the id")
         assert finding.message == (
             "2 releases of sentences in dev begin with '2026-11-27': "
@@ -37,9 +37,9 @@ class TestReference:
     def test_an_id_that_is_not_recorded_such_as_of_a_deploy_that_failed_is_refused(
         self, spec: dict[str, Any]
     ) -> None:
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             release_of("2026-11-28T09:30:00Z", (release(0, spec),), "dev", "sentences")
-        (finding,) = refused.value.findings
+        (finding,) = refusal.value.findings
         assert finding.code == "FL528"
         assert finding.message == "no release of sentences in dev is recorded as '2026-11-28T09:30:00Z'"
         assert finding.hint is not None
@@ -50,17 +50,17 @@ class TestReference:
 
 class TestCommit:
     def test_a_release_has_the_commit_that_it_was_deployed_from(self, spec: dict[str, Any]) -> None:
-        found = release(0, spec)
-        assert commit_of(found, [found], LOCK_FILE) == "c" * 40
+        actual_release = release(0, spec)
+        assert commit_of(actual_release, [actual_release], LOCK_FILE) == "c" * 40
 
     def test_what_was_not_committed_has_the_commit_of_another_release_of_the_same_content(
         self, spec: dict[str, Any]
     ) -> None:
-        releases = [release(2, spec, commit="e" * 40, uncommitted=True), release(0, spec)]
+        releases = [release(2, spec, commit="e" * 40, is_uncommitted=True), release(0, spec)]
         assert commit_of(releases[0], releases, LOCK_FILE) == "c" * 40
 
     @pytest.mark.parametrize(
-        ("commit", "uncommitted", "message"),
+        ("commit", "is_uncommitted", "message"),
         [
             (
                 "e" * 40,
@@ -75,20 +75,20 @@ class TestCommit:
         ],
     )
     def test_without_one_it_is_refused_with_how_to_find_a_commit(
-        self, spec: dict[str, Any], commit: str | None, uncommitted: bool, message: str
+        self, spec: dict[str, Any], commit: str | None, is_uncommitted: bool, message: str
     ) -> None:
-        found = release(0, spec, commit=commit, uncommitted=uncommitted)
-        with pytest.raises(FindingsError) as refused:
-            commit_of(found, [found], LOCK_FILE)
-        (finding,) = refused.value.findings
+        actual_release = release(0, spec, commit=commit, is_uncommitted=is_uncommitted)
+        with pytest.raises(FindingsError) as refusal:
+            commit_of(actual_release, [actual_release], LOCK_FILE)
+        (finding,) = refusal.value.findings
         assert (finding.code, finding.message) == ("FL532", message)
         assert finding.hint is not None
         assert finding.hint.endswith(f"name a commit: `git log -- {LOCK_FILE}` shows those of its lock")
 
     def test_a_record_of_an_earlier_version_has_none(self) -> None:
-        found = release(0, None)
+        actual_release = release(0, None)
         with pytest.raises(FindingsError, match="FL532: the record of .* has no commit: an earlier version"):
-            commit_of(found, [found], LOCK_FILE)
+            commit_of(actual_release, [actual_release], LOCK_FILE)
 
     @pytest.mark.parametrize(
         ("letter", "image", "ran", "is_refused"),
@@ -114,9 +114,9 @@ class TestCommit:
     ) -> None:
         lock = {"endpoint": "sentences", "archives": {"sentences": archive(letter)}, "image": image}
         commit = Commit("c" * 40, "2026-11-27", "A change")
-        restored = EarlierRelease(
-            commit=commit, contents={}, lock=Lock.model_validate(lock), loaded=loaded(folder)
+        restored_release = EarlierRelease(
+            commit=commit, contents={}, lock=Lock.model_validate(lock), loaded=load_spec(folder)
         )
         record = release(0, spec).model_copy(update={"image": digest(ran) if ran else None})
         with pytest.raises(FindingsError, match="FL532") if is_refused else nullcontext():
-            require_lock_of(record, restored, "2026-11-27T09:30:00Z")
+            require_lock_of(record, restored_release, "2026-11-27T09:30:00Z")

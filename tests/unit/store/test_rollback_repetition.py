@@ -36,8 +36,8 @@ class Releases:
     @property
     def files(self) -> tuple[Path, Path]:
         """The spec and the lock."""
-        root, promoted = self.folder.root, self.environment == "prod"
-        spec = f"locks/prod/{ENDPOINT}.spec.yaml" if promoted else f"model_specs/{ENDPOINT}.yaml"
+        root, is_promoted = self.folder.root, self.environment == "prod"
+        spec = f"locks/prod/{ENDPOINT}.spec.yaml" if is_promoted else f"model_specs/{ENDPOINT}.yaml"
         return root / spec, root / f"locks/{self.environment}/{ENDPOINT}.lock.yaml"
 
     def write_spec(self, number: int) -> None:
@@ -69,7 +69,7 @@ class Releases:
 
     def number(self) -> int:
         spec, lock = self.contents()
-        (number,) = [each for each in range(1, 10) if f"product: 0.0.{each}\n".encode() in lock]
+        (number,) = [index for index in range(1, 10) if f"product: 0.0.{index}\n".encode() in lock]
         assert f"count: {number},".encode() in spec
         return number
 
@@ -91,10 +91,10 @@ def releases(folder: FleetFolder, request: pytest.FixtureRequest) -> Releases:
 
 def test_a_second_run_finds_that_the_release_is_restored(releases: Releases) -> None:
     assert releases.roll_back() == 2
-    found = releases.find()
-    assert write_release(found, releases.folder.root) == []
+    release = releases.find()
+    assert write_release(release, releases.folder.root) == []
     assert releases.number() == 2
-    assert found.commit.id == releases.repository.git("rev-parse", "main~1").strip()
+    assert release.commit.id == releases.repository.git("rev-parse", "main~1").strip()
 
 
 def test_a_run_that_was_killed_after_the_spec_is_finished_by_the_next(releases: Releases) -> None:
@@ -146,9 +146,9 @@ def test_half_of_a_commit_that_was_named_is_finished_by_the_same_command_alone(r
 def test_files_of_no_commit_are_kept_until_a_commit_is_named(releases: Releases) -> None:
     releases.write_lock(7)
     before = releases.contents()
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         releases.roll_back()
-    (finding,) = raised.value.findings
+    (finding,) = error_info.value.findings
     earlier = releases.repository.git("rev-parse", "main~1")[:12]
     assert finding.hint == (
         f"`--to {earlier}` restores the release before that of HEAD, `--to HEAD` reverts what is not committed"
@@ -160,9 +160,9 @@ def test_files_of_no_commit_are_kept_until_a_commit_is_named(releases: Releases)
 def test_a_rollback_that_is_committed_is_not_taken_back_by_the_next(releases: Releases) -> None:
     assert releases.roll_back() == 2
     releases.repository.commit()
-    with pytest.raises(FindingsError, match="FL846: HEAD has restored what .* had") as raised:
+    with pytest.raises(FindingsError, match="FL846: HEAD has restored what .* had") as error_info:
         releases.roll_back()
-    assert "`--to COMMIT`" in raised.value.findings[0].hint
+    assert "`--to COMMIT`" in error_info.value.findings[0].hint
     assert releases.number() == 2
     assert releases.roll_back("main~3") == 1
 
@@ -202,8 +202,8 @@ def test_what_a_clone_without_its_history_cannot_know_is_not_guessed(
         "clone", "--quiet", "--depth=2", f"file://{releases.folder.root}", str(clone.root)
     )
     shallow = Releases(clone, releases.environment)
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         shallow.roll_back()
-    assert "git fetch --unshallow" in raised.value.findings[0].hint
+    assert "git fetch --unshallow" in error_info.value.findings[0].hint
     assert shallow.number() == 2
     shutil.rmtree(clone.root)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
+from tests.support.hostile_tar import END, extended_header, file, folder, header, record, written_by_tarfile
 from triton_fleet.repository.contents import Entry, EntryKind
 from triton_fleet.repository.reading.archive import strict_members
 from triton_fleet.repository.reading.collector import Collector
@@ -27,7 +27,7 @@ def chunks(content: bytes, size: int = 700) -> Iterator[bytes]:
         yield content[start : start + size]
 
 
-def zipped(content: bytes) -> bytes:
+def gzip_bytes(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
@@ -38,23 +38,23 @@ def of_a_user(name: bytes) -> bytes:
     return info.tobuf(tarfile.USTAR_FORMAT, errors="surrogateescape")
 
 
-def inflated(packed: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
-    return gunzip(ChunkStream(packed), Bounds(packed=limit), required=True).pieces()
+def inflate_stream(packed_value: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
+    return gunzip(ChunkStream(packed_value), Bounds(packed=limit), required=True).pieces()
 
 
 def read(stream: bytes, size: int = 700) -> dict[str, bytes | None]:
     """The files' contents by path, None for folders; all bytes have passed through."""
-    passed, gathered = io.BytesIO(), Collector(Path("x.tar.gz"), archive=True, unique=True)
-    packed = ChunkStream(chunks(zipped(stream), size))
+    passed_stream, collector = io.BytesIO(), Collector(Path("x.tar.gz"), archive=True, unique=True)
+    packed_stream = ChunkStream(chunks(gzip_bytes(stream), size))
     contents = {
         path: None if member.is_folder else b"".join(member.content.pieces())
-        for path, member in strict_members(packed, gathered, passed.write)
+        for path, member in strict_members(packed_stream, collector, passed_stream.write)
     }
-    assert passed.getvalue() == stream
+    assert passed_stream.getvalue() == stream
     assert {path: len(content) for path, content in contents.items() if content is not None} == dict(
-        gathered.files()
+        collector.files()
     )
-    assert gathered.contents().findings == ()
+    assert collector.contents().findings == ()
     return contents
 
 
@@ -68,7 +68,7 @@ def test_what_tar_programs_write_is_read(kind: int, prefix: str) -> None:
 
 
 def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
-    comment = extended(record("comment", "of a commit"), tarfile.XGLTYPE)
+    comment = extended_header(record("comment", "of a commit"), tarfile.XGLTYPE)
     assert read(comment + folder("./") + folder("./m/") + END) == {"m": None}
 
 
@@ -83,11 +83,11 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
         (file("./") + END, "has an empty name"),
         (file("a\\..\\b") + END, "contains a backslash"),
         (file("a\nb") + END, "control characters"),
-        (extended(record("path", "x" * 256)) + file("x") + END, "255 bytes a name"),
-        (extended(record("path", "x/" * 2048 + "x")) + file("x") + END, "4096 a path"),
-        (extended(record("path", "../x")) + file("x") + END, "'../x' leads out"),
-        (extended(record("path", "a\0b")) + file("x") + END, "control characters"),
-        (extended(b"9 path=\xff\n" + b"") + file("x") + END, "not UTF-8"),
+        (extended_header(record("path", "x" * 256)) + file("x") + END, "255 bytes a name"),
+        (extended_header(record("path", "x/" * 2048 + "x")) + file("x") + END, "4096 a path"),
+        (extended_header(record("path", "../x")) + file("x") + END, "'../x' leads out"),
+        (extended_header(record("path", "a\0b")) + file("x") + END, "control characters"),
+        (extended_header(b"9 path=\xff\n" + b"") + file("x") + END, "not UTF-8"),
         (header("l", kind=tarfile.SYMTYPE, link="/etc") + END, "'l' is a symbolic link"),
         (header("l", kind=tarfile.LNKTYPE, link="x") + END, "'l' is a hard link"),
         (header("d", kind=tarfile.CHRTYPE) + END, "'d' is a device"),
@@ -95,22 +95,31 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
         (header("p", kind=tarfile.FIFOTYPE) + END, "'p' is a pipe"),
         (header("s", kind=tarfile.GNUTYPE_SPARSE) + END, "'s' is a sparse file"),
         (header("v", kind=b"V") + END, "neither a folder nor a file"),
-        (extended(record("GNU.sparse.major", "1")) + file("s") + END, "'s' is a sparse file"),
-        (extended(record("path", "x"), tarfile.XGLTYPE) + file("s") + END, "one 'path' to all entries"),
-        (extended(record("size", "-1")) + file("s") + END, "a size of '-1'"),
-        (extended(record("size", "9" * 16)) + file("s") + END, "a size of"),
-        (extended(record("size", "1e3")) + file("s") + END, "a size of '1e3'"),
-        (extended(record("size", "1000000")) + file("s") + END, "cut off"),
-        (extended(record("path", "a") * 2) + file("s") + END, "gives 'path' twice"),
-        (extended(record("path", "a")) * 2 + file("s") + END, "names one entry twice"),
-        (extended(record("mtime", "1")) + extended(record("path", "a")) + file("s") + END, "one entry twice"),
-        (extended(record("comment", "a") * 2, tarfile.XGLTYPE) + file("s") + END, "gives 'comment' twice"),
-        (extended(b"8 \xff=abc\n") + file("s") + END, "a name that is not UTF-8"),
+        (extended_header(record("GNU.sparse.major", "1")) + file("s") + END, "'s' is a sparse file"),
+        (
+            extended_header(record("path", "x"), tarfile.XGLTYPE) + file("s") + END,
+            "one 'path' to all entries",
+        ),
+        (extended_header(record("size", "-1")) + file("s") + END, "a size of '-1'"),
+        (extended_header(record("size", "9" * 16)) + file("s") + END, "a size of"),
+        (extended_header(record("size", "1e3")) + file("s") + END, "a size of '1e3'"),
+        (extended_header(record("size", "1000000")) + file("s") + END, "cut off"),
+        (extended_header(record("path", "a") * 2) + file("s") + END, "gives 'path' twice"),
+        (extended_header(record("path", "a")) * 2 + file("s") + END, "names one entry twice"),
+        (
+            extended_header(record("mtime", "1")) + extended_header(record("path", "a")) + file("s") + END,
+            "one entry twice",
+        ),
+        (
+            extended_header(record("comment", "a") * 2, tarfile.XGLTYPE) + file("s") + END,
+            "gives 'comment' twice",
+        ),
+        (extended_header(b"8 \xff=abc\n") + file("s") + END, "a name that is not UTF-8"),
         (of_a_user(b"\xff") + END, "a name that is not UTF-8"),
         (header("long", 2, tarfile.GNUTYPE_LONGLINK) + b"x".ljust(512, b"\0") + file("x") + END, "is a link"),
-        (extended(record("path", "a")) + END, "ends after the name of an entry"),
-        (extended(b"0 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
-        (extended(b"99 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
+        (extended_header(record("path", "a")) + END, "ends after the name of an entry"),
+        (extended_header(b"0 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
+        (extended_header(b"99 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
         (header("pax", 1 << 30, tarfile.XHDTYPE), "a header of its tar stream has 1073741824 bytes"),
         (
             header("long", 1 << 30, tarfile.GNUTYPE_LONGNAME),
@@ -131,14 +140,14 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
     ],
 )
 def test_what_no_repository_needs_is_refused_by_name(stream: bytes, problem: str) -> None:
-    with pytest.raises(UnreadableError) as refused:
+    with pytest.raises(UnreadableError) as refusal:
         read(stream)
-    assert problem in str(refused.value)
+    assert problem in str(refusal.value)
 
 
 @given(st.binary(max_size=2000), st.integers(1, 3000))
 def test_any_bytes_are_read_or_refused(noise: bytes, at: int) -> None:
-    stream = bytearray(file("a/b", b"x" * 600) + extended(record("path", "ü")) + file("c") + END)
+    stream = bytearray(file("a/b", b"x" * 600) + extended_header(record("path", "ü")) + file("c") + END)
     stream[at : at + len(noise)] = noise
     try:
         read(bytes(stream))
@@ -164,39 +173,39 @@ def test_folders_that_only_paths_name_are_counted_too() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_gzip_is_undone_whatever_its_streams_and_chunks(size: int) -> None:
-    packed = zipped(b"a" * 3_000_000) + zipped(b"") + zipped(b"b") + bytes(100)
-    assert b"".join(inflated(chunks(packed, size))) == b"a" * 3_000_000 + b"b"
+    content = gzip_bytes(b"a" * 3_000_000) + gzip_bytes(b"") + gzip_bytes(b"b") + bytes(100)
+    assert b"".join(inflate_stream(chunks(content, size))) == b"a" * 3_000_000 + b"b"
 
 
 def test_pieces_of_what_inflates_stay_small() -> None:
-    packed = zipped(bytes(50 << 20))
-    assert max(map(len, inflated(iter([packed])))) <= 1 << 20
+    content = gzip_bytes(bytes(50 << 20))
+    assert max(map(len, inflate_stream(iter([content])))) <= 1 << 20
 
 
 @pytest.mark.parametrize(
-    ("packed", "problem"),
+    ("packed_content", "problem"),
     [
         (b"", "not gzip"),
         (bytes(100), "not gzip"),
         (b"PK\3\4 a zip archive", "not gzip"),
         (zlib.compress(b"x" * 100), "not gzip"),
-        (zipped(b"x" * 100)[:-1], "cut off"),
-        (zipped(b"x" * 100)[:12], "cut off"),
-        (zipped(b"x" * 100) + b"more that is none", "not gzip"),
-        (zipped(b"x" * 100) + zipped(b"y")[:9], "cut off"),
-        (zipped(b"x" * 100)[:-8] + bytes(8), "damaged"),
-        (zipped(b"x" * 100)[:-1] + b"\1", "damaged"),
+        (gzip_bytes(b"x" * 100)[:-1], "cut off"),
+        (gzip_bytes(b"x" * 100)[:12], "cut off"),
+        (gzip_bytes(b"x" * 100) + b"more that is none", "not gzip"),
+        (gzip_bytes(b"x" * 100) + gzip_bytes(b"y")[:9], "cut off"),
+        (gzip_bytes(b"x" * 100)[:-8] + bytes(8), "damaged"),
+        (gzip_bytes(b"x" * 100)[:-1] + b"\1", "damaged"),
     ],
 )
-def test_what_is_not_whole_is_refused(packed: bytes, problem: str) -> None:
+def test_what_is_not_whole_is_refused(packed_content: bytes, problem: str) -> None:
     with pytest.raises(UnreadableError, match=problem):
-        list(inflated(chunks(packed, 5)))
+        list(inflate_stream(chunks(packed_content, 5)))
 
 
 def test_a_bomb_is_stopped_while_it_inflates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("triton_fleet.repository.reading.gunzip.MAX_SIZE", 5 << 20)
     read_bytes = 0
     with pytest.raises(UnreadableError, match="unpacks to more than"):
-        for piece in inflated(iter([zipped(bytes(20 << 20))])):
+        for piece in inflate_stream(iter([gzip_bytes(bytes(20 << 20))])):
             read_bytes += len(piece)
     assert read_bytes <= 5 << 20

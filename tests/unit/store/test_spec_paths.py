@@ -1,4 +1,4 @@
-"""What a spec names by a path is what is reviewed with it: images and ONNX models as repositories are."""
+"""Paths of a spec are reviewed with it: images and ONNX models as repositories are."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.image_builds import START
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import open_project
 from triton_fleet.store.images.source import image_sources
 
-ALLOWED = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context: "and that"}\n'
+ALLOW_KEY = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context: "and that"}\n'
 
 
 def refusal(folder: FleetFolder) -> Finding:
     """Why no image is built."""
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal_info:
         image_sources(open_project(folder.root, "dev"))
-    (found,) = refused.value.findings
-    return found
+    (finding,) = refusal_info.value.findings
+    return finding
 
 
-def checked(folder: FleetFolder) -> set[str]:
-    found = all_findings(open_project(folder.root, "dev"))
-    return {each.code for each in found if each.severity is Severity.ERROR}
+def checked_paths(folder: FleetFolder) -> set[str]:
+    findings = folder.check()
+    return {finding.code for finding in findings if finding.severity is Severity.ERROR}
 
 
 @pytest.fixture
@@ -40,30 +39,30 @@ def outside(folder: FleetFolder) -> Path:
     return outside
 
 
-@pytest.mark.parametrize("how", ["relative", "absolute", "link"])
+@pytest.mark.parametrize("manner", ["relative", "absolute", "link"])
 def test_no_image_is_built_of_a_folder_outside_of_the_reviewed_tree(
-    folder: FleetFolder, outside: Path, how: str
+    folder: FleetFolder, outside: Path, manner: str
 ) -> None:
-    build = {"relative": f"../../{outside.name}", "absolute": str(outside), "link": "../images/s"}[how]
-    if how == "link":
+    build = {"relative": f"../../{outside.name}", "absolute": str(outside), "link": "../images/s"}[manner]
+    if manner == "link":
         (folder.root / "images").mkdir()
         (folder.root / "images/s").symlink_to(outside)
-    folder.spec(f"image: {{build: {build}}}\n{ALLOWED}")
-    found = refusal(folder)
-    assert (found.code, found.severity, found.line) == ("FL471", Severity.ERROR, 6)
-    assert f"leads to {outside}, outside of {folder.root}:" in found.message
-    assert checked(folder) >= {"FL471", "FL131"}
+    folder.spec(f"image: {{build: {build}}}\n{ALLOW_KEY}")
+    finding = refusal(folder)
+    assert (finding.code, finding.severity, finding.line) == ("FL471", Severity.ERROR, 6)
+    assert f"leads to {outside}, outside of {folder.root}:" in finding.message
+    assert checked_paths(folder) >= {"FL471", "FL131"}
 
 
 @pytest.mark.parametrize("build", ["..", "../../fleet", "../model_specs/.."])
 def test_no_image_is_built_of_the_whole_fleet(folder: FleetFolder, build: str) -> None:
     folder.write("Dockerfile", START)
     build = build.replace("../../fleet", f"../../{folder.root.name}")
-    folder.spec(f"image: {{build: {build}}}\n{ALLOWED}")
-    found = refusal(folder)
-    assert (found.code, found.severity) == ("FL945", Severity.ERROR)
-    assert f"a folder with all of {folder.root}" in found.message
-    assert checked(folder) >= {"FL945", "FL131"}
+    folder.spec(f"image: {{build: {build}}}\n{ALLOW_KEY}")
+    finding = refusal(folder)
+    assert (finding.code, finding.severity) == ("FL945", Severity.ERROR)
+    assert f"a folder with all of {folder.root}" in finding.message
+    assert checked_paths(folder) >= {"FL945", "FL131"}
 
 
 def test_no_image_is_built_of_the_whole_repository_around_the_fleet(folder: FleetFolder) -> None:
@@ -79,8 +78,8 @@ def test_a_work_tree_is_found_without_running_git_in_a_folder_that_it_takes_for_
 ) -> None:
     models = folder.root / "model_specs"
     subprocess.run(["git", "init", "-q", "--bare", str(models / "bare")], check=True)
-    for each in (models / "bare").iterdir():
-        each.rename(models / each.name)
+    for path in (models / "bare").iterdir():
+        path.rename(models / path.name)
     (models / "config").write_text(
         '[core]\n\tbare = false\n\tworktree = /\n\tfsmonitor = "touch /ran; false"\n'
     )
@@ -89,16 +88,16 @@ def test_a_work_tree_is_found_without_running_git_in_a_folder_that_it_takes_for_
     assert not Path("/ran").exists()
 
 
-@pytest.mark.parametrize("how", ["relative", "link"])
+@pytest.mark.parametrize("manner", ["relative", "link"])
 def test_no_engine_is_built_of_a_file_outside_of_the_reviewed_tree(
-    folder: FleetFolder, outside: Path, how: str
+    folder: FleetFolder, outside: Path, manner: str
 ) -> None:
     folder.lock()
     (outside / "m.onnx").write_bytes(b"")
     onnx = f"../../{outside.name}/m.onnx"
-    if how == "link":
+    if manner == "link":
         (folder.root / "m.onnx").symlink_to(outside / "m.onnx")
         onnx = "../m.onnx"
     engines = f"engines: [{{model: embed, onnx: {onnx}}}]"
-    folder.spec(ALLOWED.split(",")[0] + "}\n", base=SPEC.replace("repository}", f"repository, {engines}}}"))
-    assert checked(folder) >= {"FL471", "FL131"}
+    folder.spec(ALLOW_KEY.split(",")[0] + "}\n", base=SPEC.replace("repository}", f"repository, {engines}}}"))
+    assert checked_paths(folder) >= {"FL471", "FL131"}

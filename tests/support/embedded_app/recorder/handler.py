@@ -10,7 +10,7 @@ from typing import Any
 
 import boto3
 
-from .memory import remember, remembered
+from .memory import remember, remembered_events
 
 log = logging.getLogger(__name__)
 
@@ -41,28 +41,28 @@ def is_complete(
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
     """Be complete at the second look, or never."""
-    bucket, seen = environ["BUCKET"], {**event, "LogicalResourceId": f"Looks{event['LogicalResourceId']}"}
-    remember(client("s3"), bucket, seen)
-    looks = remembered(client("s3"), bucket, seen["LogicalResourceId"])
+    bucket, records = environ["BUCKET"], {**event, "LogicalResourceId": f"Looks{event['LogicalResourceId']}"}
+    remember(client("s3"), bucket, records)
+    looks = remembered_events(client("s3"), bucket, records["LogicalResourceId"])
     if len(looks) < 2 or event["ResourceProperties"].get("Never") == event["RequestType"]:
         return {"IsComplete": False}
     return {"IsComplete": True, "Data": {"Looks": len(looks)}}
 
 
 def describe(event: Any, context: Any, client: Any = boto3.client, environ: Any = os.environ) -> Any:
-    """What is known of the call; a `fail` in the event fails, and a `wait` outlasts a second."""
+    """Facts of the call; a `fail` in the event fails, and a `wait` outlasts a second."""
     log.warning("described")
     if "fail" in event:
         raise ValueError(event["fail"])
     if "wait" in event:
         threading.Event().wait(10)
-    remaining = context.get_remaining_time_in_millis()
+    remaining_time = context.get_remaining_time_in_millis()
     account = client("sts").get_caller_identity()["Account"]
     return {
         "event": event,
         "function": [context.function_name, context.invoked_function_arn],
         "request": context.aws_request_id,
-        "remaining": remaining,
+        "remaining": remaining_time,
         "account": account,
         "environment": dict(environ),
         "host": "PATH" in environ,

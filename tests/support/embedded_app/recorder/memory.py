@@ -12,7 +12,7 @@ def remember(s3: Any, bucket: str, event: dict[str, Any]) -> None:
     s3.put_object(Bucket=bucket, Key=key, Body=json.dumps(event).encode())
 
 
-def remembered(s3: Any, bucket: str, resource: str) -> list[dict[str, Any]]:
-    found = s3.list_objects_v2(Bucket=bucket, Prefix=f"events/{resource}/").get("Contents", [])
-    bodies = [s3.get_object(Bucket=bucket, Key=each["Key"])["Body"] for each in found]
+def remembered_events(s3: Any, bucket: str, resource: str) -> list[dict[str, Any]]:
+    contents = s3.list_objects_v2(Bucket=bucket, Prefix=f"events/{resource}/").get("Contents", [])
+    bodies = [s3.get_object(Bucket=bucket, Key=content["Key"])["Body"] for content in contents]
     return [json.loads(body.read()) for body in bodies]

@@ -28,7 +28,7 @@ MINILM = """
     --workspace=14000
 """
 SHAPES = {
-    name: {each: [f"{size}x128" for size in sizes] for each in ("token_ids", "attn_mask")}
+    name: {text: [f"{size}x128" for size in sizes] for text in ("token_ids", "attn_mask")}
     for name, sizes in {"bert": (1, 16, 128), "minilm": (1, 16, 32)}.items()
 }
 OURS: dict[str, dict[str, Any]] = {
@@ -58,22 +58,22 @@ def engine(**keys: Any) -> Engine:
 
 
 def texts(engine: Engine, tensorrt: str) -> list[str]:
-    return [each.text for each in trtexec_arguments(engine, tensorrt)]
+    return [argument.text for argument in trtexec_arguments(engine, tensorrt)]
 
 
-def meant(arguments: list[str]) -> set[tuple[str, frozenset[str]]]:
+def meant_arguments(arguments: list[str]) -> set[tuple[str, frozenset[str]]]:
     """Options with their values, which have no order among themselves."""
-    split = (each.partition("=") for each in arguments)
+    split = (argument.partition("=") for argument in arguments)
     return {(option, frozenset(values.split(","))) for option, _, values in split}
 
 
 @pytest.mark.parametrize("tensorrt", SPELLINGS)
 @pytest.mark.parametrize("source", [BERT, MINILM], ids=["BERT", "MiniLM"])
 def test_a_sources_command_line_is_ours_in_the_spelling_of_the_release(source: str, tensorrt: str) -> None:
-    spelled, unmeasured = SPELLINGS[tensorrt]
-    theirs = [spelled.get(each, each) for each in source.split() if each not in NO_ARGUMENT]
-    expected = [*(each for each in theirs if each is not None), unmeasured]
-    assert meant(texts(engine(**OURS[source]), tensorrt)) == meant(expected)
+    values, text = SPELLINGS[tensorrt]
+    theirs = [values.get(word, word) for word in source.split() if word not in NO_ARGUMENT]
+    expected_texts = [*(text for text in theirs if text is not None), text]
+    assert meant_arguments(texts(engine(**OURS[source]), tensorrt)) == meant_arguments(expected_texts)
 
 
 def test_resnets_profile_is_that_of_its_configuration_as_its_guide_has_no_command() -> None:
@@ -129,9 +129,9 @@ def test_what_a_version_does_not_have_is_left_to_the_rule_that_refuses_it(
 
 def test_an_option_is_in_the_versions_whose_trtexec_has_it() -> None:
     catalog = data_file("tensorrt.yaml")
-    known = [*catalog["precisions"].values(), *catalog["compatibilities"].values()]
-    known += [each for spellings in catalog["spellings"].values() for each in spellings]
-    for about in (Option(**each) for each in known if each.get("flag")):
+    known_precisions = [*catalog["precisions"].values(), *catalog["compatibilities"].values()]
+    known_precisions += [item for spellings in catalog["spellings"].values() for item in spellings]
+    for about in (Option(**precision) for precision in known_precisions if precision.get("flag")):
         for version in (
             "8.6.1.6",
             "10.0.1.6",
@@ -145,11 +145,11 @@ def test_an_option_is_in_the_versions_whose_trtexec_has_it() -> None:
             if about.known_to(version):
                 assert about.flag.partition("=")[0] in options(version), (about, version)
     for version in ("8.6.1.6", "10.0.1.6", "10.1.0.27", "11.0.0.1"):
-        precisions = {f"--{each}" for each in catalog["precisions"]}
+        precisions = {f"--{precision}" for precision in catalog["precisions"]}
         ours = {
-            each.get("flag")
-            for each in catalog["precisions"].values()
-            if each.get("flag") and Option(**each).known_to(version)
+            precision.get("flag")
+            for precision in catalog["precisions"].values()
+            if precision.get("flag") and Option(**precision).known_to(version)
         }
         assert ours == precisions & options(version)
 

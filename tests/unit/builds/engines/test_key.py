@@ -21,11 +21,11 @@ BUILDS = st.builds(
 
 
 @given(BUILDS, BUILDS)
-def test_another_value_of_any_field_makes_another_key(one: EngineBuild, other: EngineBuild) -> None:
-    for each in fields(EngineBuild):
-        value = getattr(other, each.name)
-        assume(value != getattr(one, each.name))
-        assert replace(one, **{each.name: value}).key != one.key
+def test_another_value_of_any_field_makes_another_key(first: EngineBuild, second: EngineBuild) -> None:
+    for field in fields(EngineBuild):
+        value = getattr(second, field.name)
+        assume(value != getattr(first, field.name))
+        assert replace(first, **{field.name: value}).key != first.key
 
 
 @given(BUILDS)

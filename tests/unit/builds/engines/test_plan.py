@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.onnx_graphs import FLOAT, INT32, graph_bytes
-from triton_fleet.check.run import all_findings
 from triton_fleet.cli.commands import app
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.endpoint_parts import resolved_engines
@@ -65,12 +64,12 @@ def bert(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     return folder
 
 
-def locked(folder: FleetFolder) -> Lock:
+def lock_of(folder: FleetFolder) -> Lock:
     write_locks(open_project(folder.root, "dev"))
     return load_lock(folder.root / "locks/dev/sentences.lock.yaml")
 
 
-def decided(folder: FleetFolder) -> EndpointContext:
+def endpoint_context(folder: FleetFolder) -> EndpointContext:
     project = open_project(folder.root, "dev")
     context, _ = locked_context(project, project.load("sentences"))
     return context
@@ -78,10 +77,10 @@ def decided(folder: FleetFolder) -> EndpointContext:
 
 def findings(folder: FleetFolder) -> dict[str, list[str]]:
     """The messages of `fleet check` by code."""
-    said: dict[str, list[str]] = {}
-    for each in all_findings(open_project(folder.root, "dev")):
-        said.setdefault(each.code, []).append(each.message)
-    return said
+    lines: dict[str, list[str]] = {}
+    for finding in folder.check():
+        lines.setdefault(finding.code, []).append(finding.message)
+    return lines
 
 
 def run(*arguments: str) -> str:
@@ -93,14 +92,14 @@ def run(*arguments: str) -> str:
 class TestPlan:
     def test_without_a_lock_all_is_said_but_the_key(self, bert: FleetFolder) -> None:
         (bert.root / "locks/dev/sentences.lock.yaml").unlink()
-        shown = run("plan", "--env", "dev")
-        assert f"command: {COMMAND}" in shown
-        assert "key: not locked: run `fleet lock --env dev sentences`" in shown
-        assert "built by: processing (ml.g5.xlarge)" in shown
-        assert "# a SageMaker Processing job runs the image on ml.g5.xlarge" in shown
+        text = run("plan", "--env", "dev")
+        assert f"command: {COMMAND}" in text
+        assert "key: not locked: run `fleet lock --env dev sentences`" in text
+        assert "built by: processing (ml.g5.xlarge)" in text
+        assert "# a SageMaker Processing job runs the image on ml.g5.xlarge" in text
 
     def test_json_has_the_key_of_the_lock_and_the_exact_arguments(self, bert: FleetFolder) -> None:
-        engine = locked(bert).archives["bert"].engines["bert"]
+        engine = lock_of(bert).archives["bert"].engines["bert"]
         [document] = json.loads(run("plan", "--env", "dev", "--format", "json"))
         assert document["key"] == engine.key
         assert document["onnx_digest"] == engine.onnx
@@ -125,11 +124,11 @@ class TestPlan:
 
 class TestExplain:
     def test_each_argument_has_its_reason_and_its_price(self, bert: FleetFolder) -> None:
-        locked(bert)
-        shown = run("explain", "sentences", "bert", "--env", "dev")
-        assert "# `precision: fp16`: layers may compute in fp16 where that is faster; rounded to" in shown
-        assert "samples/common/sampleOptions.cpp" in shown
-        assert "the GPU: A10G, compute capability 8.6" in shown
+        lock_of(bert)
+        text = run("explain", "sentences", "bert", "--env", "dev")
+        assert "# `precision: fp16`: layers may compute in fp16 where that is faster; rounded to" in text
+        assert "samples/common/sampleOptions.cpp" in text
+        assert "the GPU: A10G, compute capability 8.6" in text
 
     def test_an_unknown_model_is_answered_with_the_nearest(self, bert: FleetFolder) -> None:
         with pytest.raises(FindingsError, match=r"FL398.*'brt'[^`]*\n.*did you mean `bert`"):
@@ -138,35 +137,43 @@ class TestExplain:
 
 class TestShow:
     def test_sizes_are_written_in_the_unit_that_fits(self, bert: FleetFolder) -> None:
-        written = [decided(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]]
+        written_workspaces = [
+            endpoint_context(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]
+        ]
         bert.spec(base=SPEC.replace("14000MiB", "8192MiB"))
-        written += [decided(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]]
-        assert written == ["14000MiB", "8GiB"]
+        written_workspaces += [
+            endpoint_context(bert).spec.model_dump(mode="json")["models"][0]["engines"][0]["workspace"]
+        ]
+        assert written_workspaces == ["14000MiB", "8GiB"]
 
     def test_what_is_decided_of_an_engine_has_its_reasons(self, bert: FleetFolder) -> None:
-        lock, context = locked(bert), decided(bert)
-        shown = {
-            each.what: each
-            for each in decisions(context, Deployment.of(context.environment), PriceBook())
-            if each.group == "engines"
+        lock, context = lock_of(bert), endpoint_context(bert)
+        shown_decisions = {
+            decision.what: decision
+            for decision in decisions(context, Deployment.of(context.environment), PriceBook())
+            if decision.group == "engines"
         }
-        assert shown["engine of bert"].value == lock.archives["bert"].engines["bert"].key
-        assert shown["built for bert by"].value == "processing on ml.g5.xlarge"
-        assert shown["command for bert"].value == COMMAND
-        assert not shown["command for bert"].certain  # no source says TensorRT's version in 25.04
+        assert shown_decisions["engine of bert"].value == lock.archives["bert"].engines["bert"].key
+        assert shown_decisions["built for bert by"].value == "processing on ml.g5.xlarge"
+        assert shown_decisions["command for bert"].value == COMMAND
+        assert not shown_decisions["command for bert"].certain  # no source says TensorRT's version in 25.04
 
 
 class TestLock:
     def test_the_resolved_engine_is_the_one_of_the_lock(self, bert: FleetFolder) -> None:
-        engine = locked(bert).archives["bert"].engines["bert"]
-        [resolved] = resolved_engines(decided(bert))
-        assert (resolved.build.key, resolved.build.onnx, resolved.size) == (
+        engine = lock_of(bert).archives["bert"].engines["bert"]
+        [resolved_engine] = resolved_engines(endpoint_context(bert))
+        assert (resolved_engine.build.key, resolved_engine.build.onnx, resolved_engine.size) == (
             engine.key,
             engine.onnx,
             engine.size,
         )
-        assert (resolved.model, resolved.index, resolved.onnx) == ("bert", 0, "../bert.onnx")
-        assert resolved.mark.line == 8
+        assert (resolved_engine.model, resolved_engine.index, resolved_engine.onnx) == (
+            "bert",
+            0,
+            "../bert.onnx",
+        )
+        assert resolved_engine.mark.line == 8
 
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -180,7 +187,7 @@ class TestLock:
     def test_a_spec_that_leads_to_another_engine_wants_another_lock(
         self, bert: FleetFolder, old: str, new: str
     ) -> None:
-        locked(bert)
+        lock_of(bert)
         assert "FL391" not in findings(bert)
         bert.write("model_specs/sentences.yaml", SPEC.replace(old, new))
         [message] = findings(bert)["FL391"]
@@ -189,20 +196,20 @@ class TestLock:
     def test_all_copies_of_a_repository_share_one_engine(self, bert: FleetFolder) -> None:
         copies = SPEC.replace("archive: bert", "archive: bert\n    copies: 3")
         bert.write("model_specs/sentences.yaml", copies + "mode: multi-model\n")
-        archives = locked(bert).archives
-        [engine] = resolved_engines(decided(bert))
-        held = {each.key for archive in archives.values() for each in archive.engines.values()}
-        assert len(archives) == 3 and held == {engine.build.key}
+        archives = lock_of(bert).archives
+        [engine] = resolved_engines(endpoint_context(bert))
+        keys = {engine.key for archive in archives.values() for engine in archive.engines.values()}
+        assert len(archives) == 3 and keys == {engine.build.key}
         assert "FL391" not in findings(bert)
 
     def test_at_deploy_it_is_an_error(self, bert: FleetFolder) -> None:
-        locked(bert)
+        lock_of(bert)
         bert.write("model_specs/sentences.yaml", SPEC.replace("fp16", "fp32"))
-        severities = {each.code: each.severity for each in bert.findings()}
+        severities = {finding.code: finding.severity for finding in bert.findings()}
         assert severities["FL391"] is Severity.ERROR
 
     def test_a_promoted_lock_says_where_it_comes_from(self, bert: FleetFolder) -> None:
-        lock = locked(bert).model_dump(mode="json", exclude_defaults=True)
+        lock = lock_of(bert).model_dump(mode="json", exclude_defaults=True)
         bert.write("locks/dev/sentences.lock.yaml", yaml.safe_dump({**lock, "promoted_from": "staging"}))
         bert.write("model_specs/sentences.yaml", SPEC.replace("g5.xlarge", "g6.xlarge"))
         [message] = findings(bert)["FL391"]
@@ -218,13 +225,13 @@ class TestLock:
 
 class TestCheck:
     def test_an_engine_stands_in_for_the_plan_and_its_version_directory(self, bert: FleetFolder) -> None:
-        locked(bert)
+        lock_of(bert)
         assert findings(bert) == {}
 
     def test_a_wrong_input_name_is_said_at_its_line(self, bert: FleetFolder) -> None:
         bert.write("model_specs/sentences.yaml", SPEC.replace("{token_ids:", "{tokens:"))
-        found = [each for each in all_findings(open_project(bert.root, "dev")) if each.code == "FL395"]
-        assert [(each.line, each.message, each.hint) for each in found] == [
+        findings = [finding for finding in bert.check() if finding.code == "FL395"]
+        assert [(finding.line, finding.message, finding.hint) for finding in findings] == [
             (
                 12,
                 "input 'token_ids' of the ONNX model of 'bert' has variable dimensions [-1, 128], but no `shapes`",
@@ -275,22 +282,22 @@ class TestEnvironment:
 
 class TestShapes:
     @pytest.mark.parametrize(
-        ("written", "said"),
+        ("written_text", "messages"),
         [("[1,128]", ["1", "128"]), ("[1*128, 1x128, 2x128]", ['"1*128"']), ("[[1, 128]]", ["a list"])],
     )
     def test_one_that_is_none_is_told_how_to_write_it_and_not_to_be_missing(
-        self, bert: FleetFolder, written: str, said: list[str]
+        self, bert: FleetFolder, written_text: str, messages: list[str]
     ) -> None:
-        bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", written, 1))
-        with pytest.raises(FindingsError) as refused:
-            decided(bert)
-        assert [each.message for each in refused.value.findings] == [
+        bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", written_text, 1))
+        with pytest.raises(FindingsError) as refusal:
+            endpoint_context(bert)
+        assert [finding.message for finding in refusal.value.findings] == [
             f"`models[0].engines[0].shapes.token_ids[{number}]` is {value}:"
             " write the dimensions with `x` between them, each 1 or more: `16x3x224x224`"
-            for number, value in enumerate(said)
+            for number, value in enumerate(messages)
         ]
 
     def test_too_few_are_counted(self, bert: FleetFolder) -> None:
         bert.spec(base=SPEC.replace("[1x128, 16x128, 128x128]", "[1x128, 16x128]", 1))
         with pytest.raises(FindingsError, match="must have at least 3 items, and has 2"):
-            decided(bert)
+            endpoint_context(bert)

@@ -1,4 +1,4 @@
-"""What builds an engine: a SageMaker job on the instance type that serves it."""
+"""The builder of an engine: a SageMaker job on the instance type that serves it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from triton_fleet.catalog.instances import Processor, hosted_in, instance, insta
 
 
 def runner(machine: str, region: str = "us-east-1") -> Runner:
-    found = runner_for(instance(machine), region)
-    assert isinstance(found, Runner)
-    return found
+    actual_runner = runner_for(instance(machine), region)
+    assert isinstance(actual_runner, Runner)
+    return actual_runner
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def runner(machine: str, region: str = "us-east-1") -> Runner:
     ],
 )
 def test_a_family_is_built_for_where_its_gpu_can_be_had(machine: str, region: str, way: str) -> None:
-    found = runner(machine, region)
-    assert (found.way, found.instance_type) == (way, machine)
+    actual_runner = runner(machine, region)
+    assert (actual_runner.way, actual_runner.instance_type) == (way, machine)
 
 
 @pytest.mark.parametrize(
-    ("machine", "region", "why"),
+    ("machine", "region", "reason"),
     [
         ("ml.g5.xlarge", "us-east-1", "a SageMaker Processing job runs the image on ml.g5.xlarge"),
         (
@@ -64,8 +64,8 @@ def test_a_family_is_built_for_where_its_gpu_can_be_had(machine: str, region: st
         ),
     ],
 )
-def test_the_reason_names_what_was_passed_over(machine: str, region: str, why: str) -> None:
-    assert runner(machine, region).why == why
+def test_the_reason_names_what_was_passed_over(machine: str, region: str, reason: str) -> None:
+    assert runner(machine, region).why == reason
 
 
 @pytest.mark.parametrize(
@@ -77,21 +77,21 @@ def test_the_reason_names_what_was_passed_over(machine: str, region: str, why: s
     ],
 )
 def test_what_nobody_builds_for_is_told_with_its_reason(machine: str, message: str) -> None:
-    found = runner_for(instance(machine), "us-east-1")
-    assert isinstance(found, NoRunner)
-    assert message in found.message and found.hint
+    runner = runner_for(instance(machine), "us-east-1")
+    assert isinstance(runner, NoRunner)
+    assert message in runner.message and runner.hint
 
 
 def test_processing_builds_where_it_is_sold_and_nothing_else_where_it_is() -> None:
     types: Any = get_session().get_service_model("sagemaker").shape_for("ProcessingInstanceType")
-    processing = set(types.enum)
-    hosting, sold = (sold_in(service) for service in ("hosting", "processing"))
+    processing_types = set(types.enum)
+    hosting, names = (sold_in(service) for service in ("hosting", "processing"))
     for region, machines in hosting.items():
-        for each in map(instance, machines & set(instance_types())):
-            if each.kind is Processor.GPU:
-                is_sold = each.type in sold.get(region, set()) & processing
+        for item in map(instance, machines & set(instance_types())):
+            if item.kind is Processor.GPU:
+                is_sold = item.type in names.get(region, set()) & processing_types
                 way = "processing" if is_sold else "training"
-                assert runner(each.type, region).way == way, (each.type, region)
+                assert runner(item.type, region).way == way, (item.type, region)
 
 
 def sold_in(service: str) -> dict[str, set[str]]:
@@ -101,12 +101,12 @@ def sold_in(service: str) -> dict[str, set[str]]:
     (root,) = place.submodule_search_locations
     file = Path(root) / f"data/schemas/extensions/aws_sagemaker_{service}/instancetype_enum.json"
     regions = json.loads(file.read_text("utf-8"))
-    return {name: set(each["enum"]) for name, each in regions.items() if isinstance(each, dict)}
+    return {name: set(region["enum"]) for name, region in regions.items() if isinstance(region, dict)}
 
 
 def test_every_gpu_that_is_hosted_anywhere_is_built_for_there() -> None:
-    gpus = [instance(each) for each in instance_types()]
-    for machine in (each for each in gpus if each.kind is Processor.GPU and each.architecture == "x86_64"):
+    gpus = [instance(instance_type) for instance_type in instance_types()]
+    for machine in (item for item in gpus if item.kind is Processor.GPU and item.architecture == "x86_64"):
         for region in ("us-east-1", "us-west-2", "eu-central-1", "ap-northeast-1", "eu-south-2"):
             if machine.type in hosted_in(region):
                 assert isinstance(runner_for(machine, region), Runner), (machine.type, region)

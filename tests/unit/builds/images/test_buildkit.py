@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_builds import DIGEST, SPEC, START, image_findings, image_folder, shortened
+from tests.support.image_builds import DIGEST, SPEC, START, image_findings, image_folder, short_rows
 from triton_fleet.findings import Finding
 
 
@@ -27,26 +27,26 @@ class TestFrontend:
         ],
     )
     def test_another_one_is_an_error(self, tmp_path: Path, above: str) -> None:
-        assert shortened(findings(tmp_path, f"{above}\n{START}")) == [("FL982", 1, "error")]
+        assert short_rows(findings(tmp_path, f"{above}\n{START}")) == [("FL982", 1, "error")]
 
     def test_the_message_names_it_and_the_hint_what_to_write(self, tmp_path: Path) -> None:
-        (each,) = findings(tmp_path, f"# syntax=evil/frontend:latest\n{START}")
-        assert each.message == (
+        (finding,) = findings(tmp_path, f"# syntax=evil/frontend:latest\n{START}")
+        assert finding.message == (
             "the directive `syntax` lets 'evil/frontend:latest' read the Dockerfile in place of Docker"
         )
-        assert each.hint == "remove the directive, or write `# syntax=docker/dockerfile:1@sha256:...`"
+        assert finding.hint == "remove the directive, or write `# syntax=docker/dockerfile:1@sha256:...`"
 
     def test_below_a_shebang_and_other_directives_it_counts_too(self, tmp_path: Path) -> None:
         text = f"#!/bin/x\n# escape=`\n# syntax=evil/frontend\n{START}RUN a \\\n b\n"
-        assert shortened(findings(tmp_path, text)) == [("FL982", 3, "error")]
+        assert short_rows(findings(tmp_path, text)) == [("FL982", 3, "error")]
 
     @pytest.mark.parametrize("above", ["// syntax=evil/frontend\n", '{"syntax": "evil/frontend"}\n'])
     def test_in_another_form_it_is_an_error(self, tmp_path: Path, above: str) -> None:
-        assert ("FL923", 1, "error") in shortened(findings(tmp_path, f"{above}{START}"))
+        assert ("FL923", 1, "error") in short_rows(findings(tmp_path, f"{above}{START}"))
 
     @pytest.mark.parametrize("image", ["docker/dockerfile:1", "docker.io/docker/dockerfile"])
     def test_that_of_docker_without_a_digest_is_a_warning(self, tmp_path: Path, image: str) -> None:
-        assert shortened(findings(tmp_path, f"# syntax={image}\n{START}")) == [("FL926", 1, "warning")]
+        assert short_rows(findings(tmp_path, f"# syntax={image}\n{START}")) == [("FL926", 1, "warning")]
 
     def test_that_of_docker_with_a_digest_is_taken(self, tmp_path: Path) -> None:
         assert findings(tmp_path, f"# syntax=docker/dockerfile:1@{DIGEST}\n{START}") == []
@@ -54,19 +54,21 @@ class TestFrontend:
 
 class TestArguments:
     def test_one_that_no_arg_takes_is_a_warning_at_its_line(self, tmp_path: Path) -> None:
-        (each,) = findings(tmp_path, f"{START}ARG VERSION\n", {"VERSION": "1", "VERSON": "2"})
-        assert (each.code, each.file, each.line, each.severity) == ("FL941", SPEC, 2, "warning")
-        assert each.hint == "did you mean `VERSION`?"
+        (finding,) = findings(tmp_path, f"{START}ARG VERSION\n", {"VERSION": "1", "VERSON": "2"})
+        assert (finding.code, finding.file, finding.line, finding.severity) == ("FL941", SPEC, 2, "warning")
+        assert finding.hint == "did you mean `VERSION`?"
 
     @pytest.mark.parametrize("name", ["https_proxy", "NO_PROXY"])
     def test_proxies_need_no_arg(self, tmp_path: Path, name: str) -> None:
         assert findings(tmp_path, START, {name: "x"}) == []
 
     @pytest.mark.parametrize("name", ["BUILDKIT_SYNTAX", "BUILDKIT_CONTEXT_KEEP_GIT_DIR", "BUILDKIT_NEW"])
-    @pytest.mark.parametrize("declared", ["", "ARG {}\n"])
-    def test_one_that_controls_the_build_is_an_error(self, tmp_path: Path, name: str, declared: str) -> None:
-        (each,) = findings(tmp_path, f"{START}{declared.format(name)}", {name: "evil/frontend"})
-        assert (each.code, each.file, each.line, each.severity) == ("FL942", SPEC, 1, "error")
+    @pytest.mark.parametrize("declared_text", ["", "ARG {}\n"])
+    def test_one_that_controls_the_build_is_an_error(
+        self, tmp_path: Path, name: str, declared_text: str
+    ) -> None:
+        (finding,) = findings(tmp_path, f"{START}{declared_text.format(name)}", {name: "evil/frontend"})
+        assert (finding.code, finding.file, finding.line, finding.severity) == ("FL942", SPEC, 1, "error")
 
 
 class TestAccess:
@@ -88,8 +90,8 @@ class TestAccess:
         ],
     )
     def test_what_builds_do_not_have_is_an_error(self, tmp_path: Path, run: str, message: str) -> None:
-        (each,) = findings(tmp_path, f"{START}{run}\n")
-        assert (each.code, each.severity, each.message) == ("FL983", "error", message)
+        (finding,) = findings(tmp_path, f"{START}{run}\n")
+        assert (finding.code, finding.severity, finding.message) == ("FL983", "error", message)
 
     @pytest.mark.parametrize(
         "run",
@@ -108,8 +110,8 @@ class TestAccess:
         assert findings(tmp_path, f"{START}{run}\n") == []
 
     def test_the_hint_names_the_flag(self, tmp_path: Path) -> None:
-        (each,) = findings(tmp_path, f"{START}RUN --device=nvidia.com/gpu=all x\n")
-        assert each.hint == "remove `--device=nvidia.com/gpu=all`"
+        (finding,) = findings(tmp_path, f"{START}RUN --device=nvidia.com/gpu=all x\n")
+        assert finding.hint == "remove `--device=nvidia.com/gpu=all`"
 
     def test_a_long_chain_of_onbuild_is_no_recursion(self, tmp_path: Path) -> None:
         findings(tmp_path, START + "ONBUILD\t" * 100_000 + "RUN x\n")

@@ -41,38 +41,40 @@ def context(folder: Path, ignore: str = "", files: Mapping[str, str | bytes] = F
     return read_context(image_folder(folder, START, {**files, ".dockerignore": ignore}))
 
 
-def paths(found: BuildContext) -> list[str]:
-    return [path for path in found.copyable if not path.endswith("ockerfile") and path != ".dockerignore"]
+def paths(context: BuildContext) -> list[str]:
+    return [path for path in context.copyable if not path.endswith("ockerfile") and path != ".dockerignore"]
 
 
-def only(found: BuildContext) -> Finding:
-    (finding,) = found.findings
+def only_finding(context: BuildContext) -> Finding:
+    (finding,) = context.findings
     return finding
 
 
 class TestEntries:
     def test_files_have_their_size_their_digest_and_whether_they_are_executable(self, tmp_path: Path) -> None:
-        found = context(tmp_path, files={"run.sh": "hello"})
+        actual_context = context(tmp_path, files={"run.sh": "hello"})
         (tmp_path / "run.sh").chmod(0o700)
-        assert not found.copyable["run.sh"].executable
+        assert not actual_context.copyable["run.sh"].executable
         assert read_context(tmp_path).copyable["run.sh"] == ContextEntry(
             path="run.sh", size=5, executable=True, digest=f"sha256:{sha256(b'hello').hexdigest()}"
         )
 
     def test_they_are_sorted_by_their_paths(self, tmp_path: Path) -> None:
-        found = context(tmp_path)
-        assert [each.path for each in found.entries] == sorted(each.path for each in found.entries)
-        assert found.folders == {"b", "b/d"}
-        assert found.size == len(START)
+        actual_context = context(tmp_path)
+        assert [entry.path for entry in actual_context.entries] == sorted(
+            entry.path for entry in actual_context.entries
+        )
+        assert actual_context.folders == {"b", "b/d"}
+        assert actual_context.size == len(START)
 
     def test_a_link_within_the_folder_stays_a_link(self, tmp_path: Path) -> None:
         image_folder(tmp_path, START, FILES)
         (tmp_path / "b/link").symlink_to("./../a.txt")
         (tmp_path / "nowhere").symlink_to("missing")
-        found = read_context(tmp_path)
-        assert found.findings == ()
-        assert found.copyable["b/link"] == ContextEntry(path="b/link", target="./../a.txt")
-        assert found.copyable["nowhere"].target == "missing"
+        context = read_context(tmp_path)
+        assert context.findings == ()
+        assert context.copyable["b/link"] == ContextEntry(path="b/link", target="./../a.txt")
+        assert context.copyable["nowhere"].target == "missing"
 
     def test_empty_folders_are_left_out(self, tmp_path: Path) -> None:
         (tmp_path / "empty/folder").mkdir(parents=True)
@@ -81,7 +83,7 @@ class TestEntries:
 
 class TestIgnoreFile:
     @pytest.mark.parametrize(
-        ("ignore", "left"),
+        ("ignore", "remaining_lines"),
         [
             ("", ["README.md", "a.txt", "b/README.md", "b/c.py", "b/d/e.md"]),
             ("# a.txt\n", ["README.md", "a.txt", "b/README.md", "b/c.py", "b/d/e.md"]),
@@ -96,27 +98,29 @@ class TestIgnoreFile:
             ("\ufeffa.txt\r\n\r\nb\r\n", ["README.md"]),
         ],
     )
-    def test_the_last_line_that_matches_decides(self, tmp_path: Path, ignore: str, left: list[str]) -> None:
-        assert paths(context(tmp_path, ignore)) == left
+    def test_the_last_line_that_matches_decides(
+        self, tmp_path: Path, ignore: str, remaining_lines: list[str]
+    ) -> None:
+        assert paths(context(tmp_path, ignore)) == remaining_lines
 
     def test_the_dockerfile_and_the_file_itself_are_sent_but_not_copied(self, tmp_path: Path) -> None:
-        found = context(tmp_path, "*\n")
-        assert [each.path for each in found.entries] == [".dockerignore", "Dockerfile"]
-        assert found.copyable == {}
-        assert {each.ignored_by.text for each in found.entries if each.ignored_by} == {"*"}
+        actual_context = context(tmp_path, "*\n")
+        assert [entry.path for entry in actual_context.entries] == [".dockerignore", "Dockerfile"]
+        assert actual_context.copyable == {}
+        assert {entry.ignored_by.text for entry in actual_context.entries if entry.ignored_by} == {"*"}
 
     def test_the_one_of_the_dockerfile_comes_before_the_one_of_the_folder(self, tmp_path: Path) -> None:
-        found = context(tmp_path, "*.md\n", {**FILES, "Dockerfile.dockerignore": "b\n"})
-        assert found.ignore_file.file == tmp_path / "Dockerfile.dockerignore"
-        assert paths(found) == ["Dockerfile.dockerignore", "README.md", "a.txt"]
+        actual_context = context(tmp_path, "*.md\n", {**FILES, "Dockerfile.dockerignore": "b\n"})
+        assert actual_context.ignore_file.file == tmp_path / "Dockerfile.dockerignore"
+        assert paths(actual_context) == ["Dockerfile.dockerignore", "README.md", "a.txt"]
 
-    @pytest.mark.parametrize(("ignore", "opened"), [("b\n!other\n", False), ("b\n!b/d/x\n", True)])
+    @pytest.mark.parametrize(("ignore", "is_opened"), [("b\n!other\n", False), ("b\n!b/d/x\n", True)])
     def test_a_folder_that_is_kept_out_is_opened_only_for_an_exception_in_it(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore: str, opened: bool
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore: str, is_opened: bool
     ) -> None:
         at_the_root = len([*FILES, ".dockerignore", "Dockerfile"]) - 2
         monkeypatch.setattr(context_module, "MAX_FOLDER_ENTRIES", at_the_root)
-        assert [each.code for each in context(tmp_path, ignore).findings] == ["FL939"] * opened
+        assert [finding.code for finding in context(tmp_path, ignore).findings] == ["FL939"] * is_opened
 
     @pytest.mark.parametrize(
         ("content", "line", "message"),
@@ -129,8 +133,8 @@ class TestIgnoreFile:
     def test_what_docker_refuses_is_found(
         self, tmp_path: Path, content: bytes, line: int | None, message: str
     ) -> None:
-        found = only(read_context(image_folder(tmp_path, START, {".dockerignore": content})))
-        assert (found.code, found.file, found.line, found.message) == (
+        finding = only_finding(read_context(image_folder(tmp_path, START, {".dockerignore": content})))
+        assert (finding.code, finding.file, finding.line, finding.message) == (
             "FL940",
             tmp_path / ".dockerignore",
             line,
@@ -140,7 +144,7 @@ class TestIgnoreFile:
     def test_a_link_in_its_place_is_found(self, tmp_path: Path) -> None:
         image_folder(tmp_path, START, {"other": "*\n"})
         (tmp_path / ".dockerignore").symlink_to("other")
-        assert only(read_context(tmp_path)).code == "FL940"
+        assert only_finding(read_context(tmp_path)).code == "FL940"
 
     @given(
         st.lists(st.text(alphabet="ab/*!", min_size=1, max_size=6), max_size=5).map("\n".join),
@@ -150,13 +154,13 @@ class TestIgnoreFile:
         self, text: str, parts: list[str]
     ) -> None:
         ignore_file = parse_ignore_file(text.encode(), Path(".dockerignore"))
-        expected = None
+        expected_pattern = None
         for pattern in ignore_file.patterns:
             around = ("/".join(parts[: end + 1]) for end in range(len(parts)))
             if any(map(pattern.matches, around)):
-                is_new = expected is None or pattern.is_exception
-                expected = (None if pattern.is_exception else pattern) if is_new else expected
-        assert ignore_file.ignored_by("/".join(parts)) == expected
+                is_new = expected_pattern is None or pattern.is_exception
+                expected_pattern = (None if pattern.is_exception else pattern) if is_new else expected_pattern
+        assert ignore_file.ignored_by("/".join(parts)) == expected_pattern
 
 
 class TestFindings:
@@ -164,7 +168,7 @@ class TestFindings:
     def test_a_link_that_leads_out_of_the_folder_is_found(self, tmp_path: Path, target: str) -> None:
         folder = image_folder(tmp_path / "folder", START, FILES)
         (folder / "link").symlink_to(target)
-        codes = [(each.code, each.file) for each in read_context(folder).findings]
+        codes = [(finding.code, finding.file) for finding in read_context(folder).findings]
         assert codes == ([] if target == "." else [("FL938", folder / "link")])
 
     def test_an_absolute_link_into_the_folder_is_found_as_it_leads_elsewhere_in_the_build(
@@ -172,22 +176,22 @@ class TestFindings:
     ) -> None:
         folder = image_folder(tmp_path / "folder", START, FILES)
         (folder / "link").symlink_to(folder / "a.txt")
-        assert only(read_context(folder)).file == folder / "link"
+        assert only_finding(read_context(folder)).file == folder / "link"
 
     def test_links_that_lead_out_together_are_found(self, tmp_path: Path) -> None:
         folder = image_folder(tmp_path / "folder", START, FILES)
         (folder / "b/here").symlink_to(".")
         (folder / "deep").symlink_to("b/here/../../x")
-        assert only(read_context(folder)).file == folder / "deep"
+        assert only_finding(read_context(folder)).file == folder / "deep"
 
     def test_a_pipe_and_a_socket_are_found(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         image_folder(tmp_path, START)
         os.mkfifo(tmp_path / "pipe")
         monkeypatch.chdir(tmp_path)
-        with socket.socket(socket.AF_UNIX) as opened:
-            opened.bind("socket")
-            found = read_context(tmp_path).findings
-        assert [(each.code, each.file) for each in found] == [
+        with socket.socket(socket.AF_UNIX) as file:
+            file.bind("socket")
+            findings = read_context(tmp_path).findings
+        assert [(finding.code, finding.file) for finding in findings] == [
             ("FL938", tmp_path / "pipe"),
             ("FL938", tmp_path / "socket"),
         ]
@@ -196,7 +200,7 @@ class TestFindings:
     def test_a_name_that_is_no_text_is_found(self, tmp_path: Path, name: bytes) -> None:
         image_folder(tmp_path, START)
         (tmp_path / os.fsdecode(name)).touch()
-        assert "control characters" in only(read_context(tmp_path)).message
+        assert "control characters" in only_finding(read_context(tmp_path)).message
 
     def test_a_long_path_is_found_and_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         image_folder(tmp_path, START)
@@ -204,17 +208,17 @@ class TestFindings:
         for _ in range(20):
             Path("n" * 250).mkdir()
             monkeypatch.chdir("n" * 250)
-        found = only(read_context(tmp_path))
-        assert (found.code, found.file) == ("FL938", tmp_path)
-        assert found.message.startswith("a path in it is longer than 1024 bytes: 'nnn")
+        finding = only_finding(read_context(tmp_path))
+        assert (finding.code, finding.file) == ("FL938", tmp_path)
+        assert finding.message.startswith("a path in it is longer than 1024 bytes: 'nnn")
 
     def test_a_link_to_a_name_that_is_no_text_is_found(self, tmp_path: Path) -> None:
         image_folder(tmp_path, START)
         (tmp_path / "in").symlink_to(os.fsdecode(b"x\xff"))
         (tmp_path / "out").symlink_to(os.fsdecode(b"/x\xff"))
-        found = read_context(tmp_path).findings
-        assert [each.code for each in found] == ["FL938", "FL938"]
-        assert all(str(each).encode() for each in found)
+        findings = read_context(tmp_path).findings
+        assert [finding.code for finding in findings] == ["FL938", "FL938"]
+        assert all(str(finding).encode() for finding in findings)
 
     def test_what_is_kept_out_may_be_anything(self, tmp_path: Path) -> None:
         image_folder(tmp_path, START, {".dockerignore": "x*\n"})
@@ -230,17 +234,17 @@ class TestFindings:
             (folder / "closed.txt").chmod(0)
             (folder / "closed").chmod(0)
             (folder / os.fsdecode(b"b\xff")).mkdir(0)
-            done = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-c", AS_OTHER_USER, name], capture_output=True, text=True, check=True
             )
-        assert [line.split()[:3] for line in done.stdout.splitlines()] == [
+        assert [line.split()[:3] for line in process.stdout.splitlines()] == [
             ["FL938", Path(name).name, "below"],
             ["FL938", "closed"],
             ["FL938", "closed.txt"],
         ]
 
     def test_a_folder_that_does_not_exist_is_found(self, tmp_path: Path) -> None:
-        assert only(read_context(tmp_path / "missing")).code == "FL938"
+        assert only_finding(read_context(tmp_path / "missing")).code == "FL938"
 
 
 class TestLimits:
@@ -257,9 +261,9 @@ class TestLimits:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: int, message: str
     ) -> None:
         monkeypatch.setattr(context_module, name, limit)
-        found = only(context(tmp_path, "*.nothing\n"))
-        assert found.code == "FL939"
-        assert found.message == f"the build context is too large: {message}"
+        finding = only_finding(context(tmp_path, "*.nothing\n"))
+        assert finding.code == "FL939"
+        assert finding.message == f"the build context is too large: {message}"
 
 
 @pytest.mark.parametrize("name", [".git/config", ".git", ".fleet/local/keys.json", ".fleet-token"])
@@ -268,11 +272,13 @@ class TestLimits:
 def test_the_history_of_a_clone_and_the_keys_of_this_product_are_never_sent(
     tmp_path: Path, name: str, below: str, ignore: str
 ) -> None:
-    found = context(
+    actual_context = context(
         tmp_path, ignore, {f"{below}{name}": "secret", f"{below}.github/x": "", f"{below}.gitignore": ""}
     )
-    sent = [each.path for each in found.entries if each.path not in ("Dockerfile", ".dockerignore")]
-    assert sent == [f"{below}.github/x", f"{below}.gitignore"]
+    paths = [
+        entry.path for entry in actual_context.entries if entry.path not in ("Dockerfile", ".dockerignore")
+    ]
+    assert paths == [f"{below}.github/x", f"{below}.gitignore"]
 
 
 @pytest.mark.parametrize("source", [".git", "app/.git/config", ".fleet-token"])
@@ -280,19 +286,19 @@ def test_a_copy_of_them_is_an_error(tmp_path: Path, source: str) -> None:
     folder = image_folder(
         tmp_path, f"{START}COPY {source} /\n", {source if "." in source[-7:] else f"{source}/x": ""}
     )
-    assert [each.code for each in image_findings(folder)] == ["FL930"]
+    assert [finding.code for finding in image_findings(folder)] == ["FL930"]
 
 
 def test_a_dockerfile_that_changes_between_its_check_and_its_upload_is_an_error(tmp_path: Path) -> None:
-    checked = read_dockerfile(image_folder(tmp_path, START), triton_image=TRITON, arguments={})
-    sent = read_context(image_folder(tmp_path, f"{START}COPY --from=evil.example/x / /\n"))
+    dockerfile = read_dockerfile(image_folder(tmp_path, START), triton_image=TRITON, arguments={})
+    context = read_context(image_folder(tmp_path, f"{START}COPY --from=evil.example/x / /\n"))
     inputs = ImageInputs(
-        dockerfile=checked,
-        context=sent,
+        dockerfile=dockerfile,
+        context=context,
         release="25.04",
         environment=ENVIRONMENT,
         argument_mark=lambda _: Mark(tmp_path, 1, 1),
         mode=Mode.SINGLE,
     )
-    (found,) = check_image(inputs)
-    assert (found.code, found.file) == ("FL305", tmp_path / "Dockerfile")
+    (finding,) = check_image(inputs)
+    assert (finding.code, finding.file) == ("FL305", tmp_path / "Dockerfile")

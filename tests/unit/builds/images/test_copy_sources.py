@@ -1,4 +1,4 @@
-"""What COPY and ADD name exists in the build context, in a stage, or is pinned."""
+"""Sources of COPY and ADD exist in the build context, in a stage, or are pinned."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_builds import DIGEST, START, image_findings, image_folder, shortened
+from tests.support.image_builds import DIGEST, START, image_findings, image_folder, short_rows
 from triton_fleet.builds.images import context as context_module
 from triton_fleet.findings import Finding
 
@@ -24,8 +24,8 @@ def findings(tmp_path: Path, text: str, files: Mapping[str, str] = FILES, **argu
     return image_findings(image_folder(tmp_path, f"{START}{text}\n", files), arguments=arguments)
 
 
-def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | None, str]]:
-    return shortened(findings(tmp_path, text, FILES, **arguments))
+def finding_rows(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | None, str]]:
+    return short_rows(findings(tmp_path, text, FILES, **arguments))
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def found(tmp_path: Path, text: str, **arguments: str) -> list[tuple[str, int | 
     ],
 )
 def test_what_exists_is_taken(tmp_path: Path, text: str) -> None:
-    assert found(tmp_path, text) == []
+    assert finding_rows(tmp_path, text) == []
 
 
 def test_the_spec_gives_an_argument_its_value(tmp_path: Path) -> None:
-    assert found(tmp_path, "ARG NAME=gone\nCOPY app/${NAME}.py /", NAME="main") == []
+    assert finding_rows(tmp_path, "ARG NAME=gone\nCOPY app/${NAME}.py /", NAME="main") == []
 
 
 @pytest.mark.parametrize(
@@ -68,35 +68,35 @@ def test_the_spec_gives_an_argument_its_value(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_exist_is_an_error(tmp_path: Path, text: str, message: str) -> None:
-    (each,) = findings(tmp_path, text)
-    assert (each.code, each.severity, each.message) == ("FL929", "error", message)
+    (finding,) = findings(tmp_path, text)
+    assert (finding.code, finding.severity, finding.message) == ("FL929", "error", message)
 
 
 def test_a_file_of_that_name_elsewhere_is_the_hint(tmp_path: Path) -> None:
-    (each,) = findings(tmp_path, "COPY main.py /")
-    assert each.hint == "did you mean `app/main.py`?"
+    (finding,) = findings(tmp_path, "COPY main.py /")
+    assert finding.hint == "did you mean `app/main.py`?"
 
 
 def test_a_file_that_is_kept_out_is_an_error_with_the_pattern_and_its_line(tmp_path: Path) -> None:
-    (each,) = findings(tmp_path, "COPY notes.md /")
-    assert (each.code, each.line) == ("FL930", 3)
-    assert each.message == "'notes.md' is not in the build context: '*.md' excludes it"
-    assert each.hint == f"add `!notes.md` below {tmp_path}/.dockerignore:2"
+    (finding,) = findings(tmp_path, "COPY notes.md /")
+    assert (finding.code, finding.line) == ("FL930", 3)
+    assert finding.message == "'notes.md' is not in the build context: '*.md' excludes it"
+    assert finding.hint == f"add `!notes.md` below {tmp_path}/.dockerignore:2"
 
 
 def test_a_folder_whose_files_are_all_kept_out_is_an_error(tmp_path: Path) -> None:
-    (each,) = findings(tmp_path, "COPY docs /", {"docs/a.md": "", ".dockerignore": "**/*.md\n"})
-    assert each.message == "the folder 'docs' is empty, or .dockerignore excludes its content"
+    (finding,) = findings(tmp_path, "COPY docs /", {"docs/a.md": "", ".dockerignore": "**/*.md\n"})
+    assert finding.message == "the folder 'docs' is empty, or .dockerignore excludes its content"
 
 
 def test_what_cannot_be_sent_is_reported_once(tmp_path: Path) -> None:
     image_folder(tmp_path, START, FILES)
     (tmp_path / "link").symlink_to("/etc/passwd")
-    assert [code for code, _, _ in found(tmp_path, "COPY link /")] == ["FL938"]
+    assert [code for code, _, _ in finding_rows(tmp_path, "COPY link /")] == ["FL938"]
 
 
 def test_a_wildcard_that_copies_nothing_is_a_warning(tmp_path: Path) -> None:
-    assert found(tmp_path, "COPY *.whl gone* /") == [("FL929", 3, "warning")]
+    assert finding_rows(tmp_path, "COPY *.whl gone* /") == [("FL929", 3, "warning")]
 
 
 @pytest.mark.parametrize(
@@ -105,30 +105,30 @@ def test_a_wildcard_that_copies_nothing_is_a_warning(tmp_path: Path) -> None:
 def test_a_path_that_leads_out_is_an_error_that_names_what_docker_would_copy(
     tmp_path: Path, source: str, inside: str
 ) -> None:
-    (each,) = findings(tmp_path, f"COPY {source} /")
-    assert each.code == "FL928"
-    assert each.message == f"{source!r} leads out of the build context, so Docker would copy {inside!r}"
+    (finding,) = findings(tmp_path, f"COPY {source} /")
+    assert finding.code == "FL928"
+    assert finding.message == f"{source!r} leads out of the build context, so Docker would copy {inside!r}"
 
 
 def test_a_path_behind_a_link_is_taken(tmp_path: Path) -> None:
     image_folder(tmp_path, START, FILES)
     (tmp_path / "link").symlink_to("app")
-    assert found(tmp_path, "COPY link/main.py link /") == []
+    assert finding_rows(tmp_path, "COPY link/main.py link /") == []
 
 
 def test_a_copy_without_a_destination_is_an_error(tmp_path: Path) -> None:
-    assert found(tmp_path, "COPY app") == [("FL921", 3, "error")]
+    assert finding_rows(tmp_path, "COPY app") == [("FL921", 3, "error")]
 
 
 def test_a_pattern_that_docker_refuses_is_an_error(tmp_path: Path) -> None:
-    assert found(tmp_path, "COPY a[ /") == [("FL921", 3, "error")]
+    assert finding_rows(tmp_path, "COPY a[ /") == [("FL921", 3, "error")]
 
 
 def test_of_a_context_that_is_not_read_to_its_end_no_file_is_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(context_module, "MAX_CONTEXT_FILES", 1)
-    assert [code for code, _, _ in found(tmp_path, "COPY requirements.txt /")] == ["FL939"]
+    assert [code for code, _, _ in finding_rows(tmp_path, "COPY requirements.txt /")] == ["FL939"]
 
 
 class TestMounts:
@@ -146,7 +146,7 @@ class TestMounts:
         ],
     )
     def test_what_exists_is_taken(self, tmp_path: Path, mount: str) -> None:
-        assert found(tmp_path, f"RUN --mount={mount} ls") == []
+        assert finding_rows(tmp_path, f"RUN --mount={mount} ls") == []
 
     @pytest.mark.parametrize(
         ("mount", "code", "message"),
@@ -169,8 +169,8 @@ class TestMounts:
     def test_one_of_the_context_is_checked_as_a_copy_is(
         self, tmp_path: Path, mount: str, code: str, message: str
     ) -> None:
-        (each,) = findings(tmp_path, f"RUN --mount={mount} ls")
-        assert (each.code, each.line, each.severity, each.message) == (code, 3, "error", message)
+        (finding,) = findings(tmp_path, f"RUN --mount={mount} ls")
+        assert (finding.code, finding.line, finding.severity, finding.message) == (code, 3, "error", message)
 
 
 class TestStages:
@@ -179,7 +179,7 @@ class TestStages:
     @pytest.mark.parametrize("origin", ["tool", "TOOL", "0", "1"])
     def test_a_stage_is_named_or_counted(self, tmp_path: Path, origin: str) -> None:
         text = f"{self.ABOVE}{START.splitlines()[1]}\nCOPY --from={origin} missing /\n"
-        assert found(tmp_path, text) == []
+        assert finding_rows(tmp_path, text) == []
 
     @pytest.mark.parametrize(
         ("origin", "message"),
@@ -194,9 +194,9 @@ class TestStages:
         self, tmp_path: Path, origin: str, message: str, copy: str
     ) -> None:
         text = f"{self.ABOVE}{START.splitlines()[1]} AS last\n{copy.format(origin)}"
-        (each,) = findings(tmp_path, text)
-        assert (each.code, each.line, each.message) == ("FL931", 5, message)
-        assert origin != "tol" or "did you mean `tool`?" in each.hint
+        (finding,) = findings(tmp_path, text)
+        assert (finding.code, finding.line, finding.message) == ("FL931", 5, message)
+        assert origin != "tol" or "did you mean `tool`?" in finding.hint
 
 
 class TestTriggers:
@@ -214,26 +214,26 @@ class TestTriggers:
     def test_what_it_reads_elsewhere_is_checked(
         self, tmp_path: Path, trigger: str, code: str, severity: str
     ) -> None:
-        assert found(tmp_path, f"ONBUILD {trigger}") == [(code, 3, severity)]
+        assert finding_rows(tmp_path, f"ONBUILD {trigger}") == [(code, 3, severity)]
 
     @pytest.mark.parametrize(
         "trigger",
         ["COPY --from=0 /a /b", "COPY missing /b", f"COPY --from=alpine@{DIGEST} /a /b", "ENV A=1"],
     )
     def test_stages_and_paths_are_those_of_the_later_stage(self, tmp_path: Path, trigger: str) -> None:
-        assert found(tmp_path, f"ONBUILD {trigger}") == []
+        assert finding_rows(tmp_path, f"ONBUILD {trigger}") == []
 
 
 class TestDownloads:
     def test_one_without_a_checksum_is_a_warning_without_its_password(self, tmp_path: Path) -> None:
-        each, *_ = findings(tmp_path, "ADD https://host/x.tar.gz?key=1 /")
-        assert (each.code, each.severity) == ("FL932", "warning")
-        assert each.message == (
+        finding, *_ = findings(tmp_path, "ADD https://host/x.tar.gz?key=1 /")
+        assert (finding.code, finding.severity) == ("FL932", "warning")
+        assert finding.message == (
             "ADD downloads 'https://host/x.tar.gz' without a checksum, and its content may change"
         )
 
     def test_one_with_a_checksum_is_taken(self, tmp_path: Path) -> None:
-        assert found(tmp_path, f"ADD --checksum=sha256:{'0' * 64} https://host/x /") == []
+        assert finding_rows(tmp_path, f"ADD --checksum=sha256:{'0' * 64} https://host/x /") == []
 
     def test_a_git_repository_is_one(self, tmp_path: Path) -> None:
-        assert found(tmp_path, "ADD git@github.com:a/b.git /") == [("FL932", 3, "warning")]
+        assert finding_rows(tmp_path, "ADD git@github.com:a/b.git /") == [("FL932", 3, "warning")]

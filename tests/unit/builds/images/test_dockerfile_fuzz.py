@@ -1,4 +1,4 @@
-"""Whatever a Dockerfile holds, it is read, and hostile ones as fast as others."""
+"""Any Dockerfile is read, and hostile ones as fast as others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.fleet_folder import ROOT
-from tests.support.image_builds import ENVIRONMENT, SPEC, START, image_findings, image_folder, parsed
+from tests.support.image_builds import ENVIRONMENT, SPEC, START, image_findings, image_folder, parse_sample
 from triton_fleet.builds.images.check import check_image
 from triton_fleet.builds.images.context import BuildContext
 from triton_fleet.builds.images.dockerfile import MAX_DOCKERFILE_BYTES
@@ -21,8 +21,12 @@ from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.source import MAX_FINDINGS, Mark
 
-SHARED = ROOT.parent / "shared"
-REAL = [file for folder in ("corpus", "seeds") for file in sorted((SHARED / folder).rglob("*[Dd]ockerfile*"))]
+SHARED_FOLDER = ROOT.parent / "shared"
+REAL = [
+    file
+    for folder in ("corpus", "seeds")
+    for file in sorted((SHARED_FOLDER / folder).rglob("*[Dd]ockerfile*"))
+]
 WORDS = st.text(
     alphabet=st.characters(exclude_categories=("C", "Z"), exclude_characters="\\`\"'$<#["), min_size=1
 )
@@ -41,26 +45,26 @@ LINES = st.one_of(
 
 @given(st.lists(LINES, max_size=12).map("\n".join))
 def test_every_text_is_read(text: str) -> None:
-    dockerfile = parsed(text)
+    dockerfile = parse_sample(text)
     lines = text.count("\n") + 1
-    assert all(1 <= each.line <= lines for each in dockerfile.instructions)
-    assert [each.index for each in dockerfile.stages] == list(range(len(dockerfile.stages)))
-    assert all(each.message and (each.line or 1) <= lines for each in dockerfile.findings)
-    assert dockerfile.stages or any(each.code == "FL922" for each in dockerfile.findings)
+    assert all(1 <= instruction.line <= lines for instruction in dockerfile.instructions)
+    assert [stage.index for stage in dockerfile.stages] == list(range(len(dockerfile.stages)))
+    assert all(finding.message and (finding.line or 1) <= lines for finding in dockerfile.findings)
+    assert dockerfile.stages or any(finding.code == "FL922" for finding in dockerfile.findings)
     assert set(dockerfile.lineage) <= set(dockerfile.stages)
 
 
 @given(st.lists(LINES, max_size=12).map("\n".join), st.dictionaries(st.text(), st.text(), max_size=2))
 def test_every_text_is_checked(text: str, arguments: dict[str, str]) -> None:
     inputs = ImageInputs(
-        dockerfile=parsed(f"{START}{text}", **arguments),
+        dockerfile=parse_sample(f"{START}{text}", **arguments),
         context=BuildContext(ROOT, (), IgnoreFile(ROOT / ".dockerignore")),
         release="25.04",
         environment=ENVIRONMENT,
         argument_mark=lambda _: Mark(SPEC, 1, 1),
         mode=Mode.MULTI_MODEL,
     )
-    assert all(each.message and each.file for each in check_image(inputs))
+    assert all(finding.message and finding.file for finding in check_image(inputs))
 
 
 @given(
@@ -68,16 +72,16 @@ def test_every_text_is_checked(text: str, arguments: dict[str, str]) -> None:
     st.sampled_from([" ", " \\\n", " \\\n# comment\n  ", "\t\\\r\n\n"]),
 )
 def test_instructions_that_are_written_are_read_again(
-    written: list[tuple[str, list[str]]], separator: str
+    instructions: list[tuple[str, list[str]]], separator: str
 ) -> None:
-    text = "".join(f"{keyword} {separator.join(words)}\n" for keyword, words in written)
-    read = parsed(f"FROM a\n{text}").instructions[1:]
-    assert [(each.keyword, each.raw.split()) for each in read] == written
+    text = "".join(f"{keyword} {separator.join(words)}\n" for keyword, words in instructions)
+    read = parse_sample(f"FROM a\n{text}").instructions[1:]
+    assert [(instruction.keyword, instruction.raw.split()) for instruction in read] == instructions
 
 
 @given(st.lists(st.text(), min_size=1, max_size=5))
 def test_the_exec_form_keeps_every_string(arguments: list[str]) -> None:
-    (_, read) = parsed(f"FROM a\nENTRYPOINT {json.dumps(arguments)}\n").instructions
+    (_, read) = parse_sample(f"FROM a\nENTRYPOINT {json.dumps(arguments)}\n").instructions
     assert (read.arguments, read.exec_form) == (tuple(arguments), True)
 
 
@@ -118,14 +122,17 @@ HOSTILE = {
 def test_a_hostile_dockerfile_is_read_and_its_messages_stay_short(tmp_path: Path, text: str) -> None:
     findings = image_findings(image_folder(tmp_path, text[:MAX_DOCKERFILE_BYTES]))
     assert len(findings) <= 7 * MAX_FINDINGS
-    assert all(len(each.message) < 4 * MAX_SHOWN_CHARACTERS for each in findings)
-    assert all(len(each.hint) < 8 * MAX_SHOWN_CHARACTERS for each in findings)
+    assert all(len(finding.message) < 4 * MAX_SHOWN_CHARACTERS for finding in findings)
+    assert all(len(finding.hint) < 8 * MAX_SHOWN_CHARACTERS for finding in findings)
 
 
 @pytest.mark.parametrize(
     "file",
-    REAL or [pytest.param(None, marks=pytest.mark.skip(reason=f"no Dockerfiles of others are in {SHARED}"))],
+    REAL
+    or [
+        pytest.param(None, marks=pytest.mark.skip(reason=f"no Dockerfiles of others are in {SHARED_FOLDER}"))
+    ],
     ids=str,
 )
 def test_real_dockerfiles_are_read_without_a_finding(file: Path) -> None:
-    assert parsed(file.read_text()).findings == ()
+    assert parse_sample(file.read_text()).findings == ()

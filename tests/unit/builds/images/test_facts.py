@@ -56,7 +56,7 @@ FILES = (
     "usr/local/cuda-12.9/targets/x86_64-linux/lib/libcudart.so.12",
     "usr/bin/serve",
 )
-ANYTHING = st.recursive(
+JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
@@ -94,15 +94,15 @@ def test_the_names_of_files_tell_backends_packages_and_versions() -> None:
 
 
 def test_the_configuration_counts_before_the_files() -> None:
-    merged = merge(facts_of_config(RELEASE), facts_of_paths([FILES]))
-    assert (merged.tensorrt, merged.triton, merged.python) == ("10.9.0.34", "25.04", "3.12")
-    assert unknown_facts(merged) == ["media_type"]
+    facts = merge(facts_of_config(RELEASE), facts_of_paths([FILES]))
+    assert (facts.tensorrt, facts.triton, facts.python) == ("10.9.0.34", "25.04", "3.12")
+    assert unknown_facts(facts) == ["media_type"]
 
 
 def test_the_facts_of_an_image_survive_the_yaml_of_a_lock() -> None:
-    merged = merge(facts_of_config(RELEASE), facts_of_paths([FILES]))
-    text = yaml.safe_dump(merged.model_dump(mode="json", exclude_defaults=True))
-    assert ImageFacts.model_validate(yaml.safe_load(text)) == merged
+    facts = merge(facts_of_config(RELEASE), facts_of_paths([FILES]))
+    text = yaml.safe_dump(facts.model_dump(mode="json", exclude_defaults=True))
+    assert ImageFacts.model_validate(yaml.safe_load(text)) == facts
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_a_package_below_usr_local_hides_the_one_of_the_distribution() -> None:
 
 
 def test_packages_of_another_python_do_not_count() -> None:
-    other = "usr/local/lib/python3.10/dist-packages/torch-2.0.0.dist-info/METADATA"
-    assert "torch" not in (facts_of_paths([[*FILES, other]]).packages or {})
+    other_text = "usr/local/lib/python3.10/dist-packages/torch-2.0.0.dist-info/METADATA"
+    assert "torch" not in (facts_of_paths([[*FILES, other_text]]).packages or {})
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,13 @@ def test_packages_of_another_python_do_not_count() -> None:
     ],
 )
 def test_of_two_versions_none_is_known(path: str, fact: str) -> None:
-    files = [each for each in FILES if "libpython" not in each]
+    files = [file for file in FILES if "libpython" not in file]
     assert getattr(facts_of_paths([[*files, path]]), fact) is None
 
 
 def test_of_two_pythons_that_of_the_standard_library_counts() -> None:
-    found = facts_of_paths([[*FILES, "usr/lib/x86_64-linux-gnu/libpython3.10.so.1.0"]])
-    assert (found.python, found.packages is None) == ("3.12", False)
+    facts = facts_of_paths([[*FILES, "usr/lib/x86_64-linux-gnu/libpython3.10.so.1.0"]])
+    assert (facts.python, facts.packages is None) == ("3.12", False)
 
 
 def test_folders_that_distributions_replace_by_links_are_the_same() -> None:
@@ -244,7 +244,7 @@ def test_paths_without_a_fact_cost_no_memory(monkeypatch: pytest.MonkeyPatch) ->
     assert facts_of_paths([(f"usr/share/{number}" for number in range(1000))]).backends is None
 
 
-@given(st.dictionaries(st.text(), ANYTHING), ANYTHING, ANYTHING, ANYTHING)
+@given(st.dictionaries(st.text(), JSON_VALUES), JSON_VALUES, JSON_VALUES, JSON_VALUES)
 def test_any_json_is_a_configuration(
     extra: dict[str, Any], env: object, labels: object, entrypoint: object
 ) -> None:
@@ -261,11 +261,13 @@ def test_any_names_are_paths(layers: list[list[str]]) -> None:
 
 
 @given(st.lists(st.sampled_from("abcd"), min_size=1), st.lists(st.sampled_from("abcd")))
-def test_a_backend_is_there_after_the_layer_that_last_named_it(added: list[str], removed: list[str]) -> None:
-    lower = [f"{BACKENDS}/{name}/model.py" for name in added]
-    upper = [f"{BACKENDS}/.wh.{name}" for name in removed]
-    expected = tuple(sorted(set(added) - set(removed)))
-    assert (facts_of_paths([lower, upper]).backends or ()) == expected
+def test_a_backend_is_there_after_the_layer_that_last_named_it(
+    names: list[str], removed_names: list[str]
+) -> None:
+    lower = [f"{BACKENDS}/{name}/model.py" for name in names]
+    upper = [f"{BACKENDS}/.wh.{name}" for name in removed_names]
+    expected_lines = tuple(sorted(set(names) - set(removed_names)))
+    assert (facts_of_paths([lower, upper]).backends or ()) == expected_lines
 
 
 def test_a_library_that_was_installed_counts_more_than_the_variable_of_the_base() -> None:

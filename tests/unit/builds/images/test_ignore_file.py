@@ -12,28 +12,28 @@ from triton_fleet.builds.images.ignore_file import IgnorePattern, PatternError, 
 
 
 def pattern(text: str) -> IgnorePattern:
-    parsed = parse_pattern(text, 1)
-    assert parsed is not None
-    return parsed
+    parsed_pattern = parse_pattern(text, 1)
+    assert parsed_pattern is not None
+    return parsed_pattern
 
 
 def oracle(text: str) -> re.Pattern[str]:
     """The documented meaning as a regular expression, which may try a path many times."""
     if text.startswith("**") and len(text) > 2 and not set(text[2:]) & set("/*?"):
         return re.compile(f".*{re.escape(text[2:])}", re.DOTALL)
-    made, at = "", 0
+    made_text, at = "", 0
     while at < len(text):
         if text.startswith("**", at):
             at += 3 if text.startswith("/", at + 2) else 2
-            made += "(.*/)?" if at < len(text) else ".*"
+            made_text += "(.*/)?" if at < len(text) else ".*"
         else:
-            made += {"*": "[^/]*", "?": "[^/]"}.get(text[at], re.escape(text[at]))
+            made_text += {"*": "[^/]*", "?": "[^/]"}.get(text[at], re.escape(text[at]))
             at += 1
-    return re.compile(made, re.DOTALL)
+    return re.compile(made_text, re.DOTALL)
 
 
 @pytest.mark.parametrize(
-    ("text", "path", "expected"),
+    ("text", "path", "is_expected"),
     [
         ("a", "a", True),
         ("a", "b/a", False),
@@ -72,13 +72,13 @@ def oracle(text: str) -> re.Pattern[str]:
         ("é*", "éa", True),
     ],
 )
-def test_a_pattern_matches_as_docker_documents_it(text: str, path: str, expected: bool) -> None:
-    assert pattern(text).matches(path) is expected
+def test_a_pattern_matches_as_docker_documents_it(text: str, path: str, is_expected: bool) -> None:
+    assert pattern(text).matches(path) is is_expected
 
 
 def test_an_exclamation_mark_makes_an_exception() -> None:
-    found = pattern("! a/b ")
-    assert (found.text, found.is_exception, found.written) == ("a/b", True, "!a/b")
+    actual_pattern = pattern("! a/b ")
+    assert (actual_pattern.text, actual_pattern.is_exception, actual_pattern.written) == ("a/b", True, "!a/b")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\r"])
@@ -102,27 +102,27 @@ PATHS = st.lists(st.text(alphabet="ab.", min_size=1, max_size=3), min_size=1, ma
 
 @given(TEXTS, PATHS)
 def test_a_pattern_matches_what_its_regular_expression_does(text: str, path: str) -> None:
-    parsed = parse_pattern(text, 1)
-    assert parsed is not None
-    assert parsed.matches(path) is (oracle(parsed.text).fullmatch(path) is not None)
+    pattern = parse_pattern(text, 1)
+    assert pattern is not None
+    assert pattern.matches(path) is (oracle(pattern.text).fullmatch(path) is not None)
 
 
 @given(TEXTS, PATHS, PATHS)
 def test_below_a_folder_nothing_matches_that_was_not_expected(text: str, folder: str, path: str) -> None:
-    parsed = parse_pattern(text, 1)
-    assert parsed is not None
-    if parsed.matches(f"{folder}/{path}"):
-        assert parsed.may_match_below(folder)
+    pattern = parse_pattern(text, 1)
+    assert pattern is not None
+    if pattern.matches(f"{folder}/{path}"):
+        assert pattern.may_match_below(folder)
 
 
 @given(st.text(max_size=20), PATHS)
 def test_every_text_is_a_pattern_or_is_refused(text: str, path: str) -> None:
     try:
-        parsed = parse_pattern(text, 1)
+        pattern = parse_pattern(text, 1)
     except PatternError as error:
         assert str(error)
     else:
-        assert parsed is None or parsed.matches(path) in (True, False)
+        assert pattern is None or pattern.matches(path) in (True, False)
 
 
 @pytest.mark.parametrize("text", ["*a" * 500, "*" * 1000, "**/" * 300, "[a-z]*" * 150])

@@ -19,7 +19,7 @@ def test_the_order_of_arguments_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    "other_text",
     [
         image_key(f"sha256:{'1' * 64}", TRITON, {"A": "1", "B": "2"}),
         image_key(DIGEST, f"{TRITON}-cpu", {"A": "1", "B": "2"}),
@@ -28,5 +28,5 @@ def test_the_order_of_arguments_does_not_matter() -> None:
     ],
     ids=["context", "base", "fewer arguments", "values"],
 )
-def test_every_input_changes_it(other: str) -> None:
-    assert other != KEY
+def test_every_input_changes_it(other_text: str) -> None:
+    assert other_text != KEY

@@ -20,13 +20,15 @@ ABOVE, FROM = START.splitlines(keepends=True)
 EVIL = f"evil.example/x@{DIGEST}"
 
 
-def findings(tmp_path: Path, text: str, allowed: Sequence[str] = (), **arguments: str) -> list[Finding]:
-    return image_findings(image_folder(tmp_path, text), arguments=arguments, allowed=allowed)
+def findings(tmp_path: Path, text: str, allowed_lines: Sequence[str] = (), **arguments: str) -> list[Finding]:
+    return image_findings(image_folder(tmp_path, text), arguments=arguments, allowed_lines=allowed_lines)
 
 
-def errors(tmp_path: Path, text: str, allowed: Sequence[str] = (), **arguments: str) -> set[str]:
-    found = findings(tmp_path, text, allowed, **arguments)
-    return {each.code for each in found if each.severity.value == "error"}
+def errors(tmp_path: Path, text: str, allowed_lines: Sequence[str] = (), **arguments: str) -> set[str]:
+    actual_findings = findings(tmp_path, text, allowed_lines, **arguments)
+    return {
+        actual_finding.code for actual_finding in actual_findings if actual_finding.severity.value == "error"
+    }
 
 
 @pytest.mark.parametrize(
@@ -44,10 +46,12 @@ def errors(tmp_path: Path, text: str, allowed: Sequence[str] = (), **arguments: 
     ],
 )
 def test_no_instruction_reads_an_image_that_a_fleet_has_built(tmp_path: Path, text: str) -> None:
-    found = [each for each in findings(tmp_path, text.replace("HERE", THEIRS)) if each.code == "FL943"]
-    assert [each.severity.value for each in found] == ["error"]
-    assert THEIRS[:100] in found[0].message
-    assert found[0].hint == (
+    actual_findings = [
+        finding for finding in findings(tmp_path, text.replace("HERE", THEIRS)) if finding.code == "FL943"
+    ]
+    assert [actual_finding.severity.value for actual_finding in actual_findings] == ["error"]
+    assert THEIRS[:100] in actual_findings[0].message
+    assert actual_findings[0].hint == (
         "copy the files into the folder of the Dockerfile: no environment can allow such a repository"
     )
 
@@ -72,8 +76,8 @@ def test_no_instruction_reads_an_image_that_a_fleet_has_built(tmp_path: Path, te
 def test_no_spelling_of_the_registry_reaches_it_and_no_environment_can_allow_it(
     tmp_path: Path, image: str
 ) -> None:
-    allowed = ("111122223333", "evil.example", HOST, image.partition("/")[0])
-    assert "FL943" in errors(tmp_path, f"{START}COPY --from={image} / /\n", allowed)
+    allowed_names = ("111122223333", "evil.example", HOST, image.partition("/")[0])
+    assert "FL943" in errors(tmp_path, f"{START}COPY --from={image} / /\n", allowed_names)
 
 
 @pytest.mark.parametrize(
@@ -109,18 +113,18 @@ def test_the_hint_is_the_line_of_the_environment_that_allows_it(
     tmp_path: Path, image: str, entry: str
 ) -> None:
     text = f"{ABOVE}FROM {image}@{DIGEST} AS data\n{FROM}"
-    (each,) = findings(tmp_path, text)
-    assert (each.code, each.line) == ("FL944", 2)
-    assert each.hint == (
+    (finding,) = findings(tmp_path, text)
+    assert (finding.code, finding.line) == ("FL944", 2)
+    assert finding.hint == (
         f"add {entry} to `allowed_registries` in environments/dev.yaml: a spec cannot `allow` it"
     )
     assert findings(tmp_path, text, [entry.strip('"')]) == []
 
 
 def test_the_own_account_has_nothing_that_a_build_may_pull(tmp_path: Path) -> None:
-    (each,) = findings(tmp_path, f"{ABOVE}FROM {HOST}/base@{DIGEST} AS data\n{FROM}", ["111122223333"])
-    assert each.code == "FL944"
-    assert each.hint.endswith("builds may not pull from the environment's account")
+    (finding,) = findings(tmp_path, f"{ABOVE}FROM {HOST}/base@{DIGEST} AS data\n{FROM}", ["111122223333"])
+    assert finding.code == "FL944"
+    assert finding.hint.endswith("builds may not pull from the environment's account")
 
 
 @pytest.mark.parametrize(

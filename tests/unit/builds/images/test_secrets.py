@@ -45,16 +45,23 @@ def findings(tmp_path: Path, text: str) -> list[Finding]:
     ],
 )
 def test_a_secret_is_an_error_that_does_not_show_it(tmp_path: Path, text: str) -> None:
-    (each,) = findings(tmp_path, text)
-    assert (each.code, each.line, each.severity, each.confidential) == ("FL933", 3, "error", True)
-    assert not any(secret in f"{each.message}{each.hint}" for secret in (AWS, HUGGING_FACE, GITHUB, "pa55"))
-    assert "the history of the image keeps it" in each.hint
+    (finding,) = findings(tmp_path, text)
+    assert (finding.code, finding.line, finding.severity, finding.confidential) == ("FL933", 3, "error", True)
+    assert not any(
+        secret in f"{finding.message}{finding.hint}" for secret in (AWS, HUGGING_FACE, GITHUB, "pa55")
+    )
+    assert "the history of the image keeps it" in finding.hint
 
 
 @pytest.mark.parametrize("text", ["ARG HF_TOKEN", "ARG NPM_TOKEN=", "ARG CREDENTIALS", "ENV TOKEN_CI=abc"])
 def test_what_may_be_one_is_a_warning(tmp_path: Path, text: str) -> None:
-    (each,) = findings(tmp_path, text)
-    assert (each.code, each.line, each.severity, each.confidential) == ("FL933", 3, "warning", True)
+    (finding,) = findings(tmp_path, text)
+    assert (finding.code, finding.line, finding.severity, finding.confidential) == (
+        "FL933",
+        3,
+        "warning",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,10 +96,10 @@ def test_what_is_none_is_taken(tmp_path: Path, text: str) -> None:
 )
 def test_one_in_the_spec_is_found_at_its_line(tmp_path: Path, name: str, value: str, severity: str) -> None:
     folder = image_folder(tmp_path, f"{START}ARG FIRST\nRUN echo\n")
-    found = image_findings(folder, arguments={"FIRST": "1", name: value})
-    (each,) = [each for each in found if each.code == "FL933"]
-    assert (each.file, each.line, each.severity, each.confidential) == (SPEC, 2, severity, True)
-    assert value not in each.message or value == "x"
+    findings = image_findings(folder, arguments={"FIRST": "1", name: value})
+    (finding,) = [finding for finding in findings if finding.code == "FL933"]
+    assert (finding.file, finding.line, finding.severity, finding.confidential) == (SPEC, 2, severity, True)
+    assert value not in finding.message or value == "x"
 
 
 @pytest.mark.parametrize(
@@ -111,9 +118,9 @@ def test_one_in_the_spec_is_found_at_its_line(tmp_path: Path, name: str, value: 
 def test_a_file_of_the_context_that_holds_one_is_a_warning_that_names_it(
     tmp_path: Path, path: str, content: str
 ) -> None:
-    (each,) = image_findings(image_folder(tmp_path, START, {path: content}))
-    assert (each.code, each.severity, each.file) == ("FL933", "warning", tmp_path / path)
-    assert path in each.message
+    (finding,) = image_findings(image_folder(tmp_path, START, {path: content}))
+    assert (finding.code, finding.severity, finding.file) == ("FL933", "warning", tmp_path / path)
+    assert path in finding.message
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import ROOT
-from tests.support.image_builds import START, image_findings, image_folder, shortened
+from tests.support.image_builds import START, image_findings, image_folder, short_rows
 from triton_fleet.findings import Finding
 from triton_fleet.spec.endpoint import Mode
 
@@ -22,52 +22,52 @@ def findings(
     return image_findings(folder, arguments=arguments, mode=mode)
 
 
-def found(tmp_path: Path, text: str, *, mode: Mode = Mode.SINGLE) -> list[tuple[str, int | None, str]]:
-    return shortened(findings(tmp_path, text, mode=mode))
+def finding_rows(tmp_path: Path, text: str, *, mode: Mode = Mode.SINGLE) -> list[tuple[str, int | None, str]]:
+    return short_rows(findings(tmp_path, text, mode=mode))
 
 
 class TestEntrypoint:
     @pytest.mark.parametrize("text", ["ENTRYPOINT serve", "ENTRYPOINT exec /opt/start.sh"])
     def test_a_shell_command_is_an_error(self, tmp_path: Path, text: str) -> None:
-        (each,) = findings(tmp_path, text)
-        assert (each.code, each.line, each.severity) == ("FL934", 3, "error")
-        assert each.message == (
+        (finding,) = findings(tmp_path, text)
+        assert (finding.code, finding.line, finding.severity) == ("FL934", 3, "error")
+        assert finding.message == (
             "ENTRYPOINT is a shell command, which gets neither the argument `serve` nor SIGTERM"
         )
 
     @pytest.mark.parametrize("text", ['ENTRYPOINT ["python3", "serve"]', "ENTRYPOINT []"])
     def test_another_program_is_a_warning(self, tmp_path: Path, text: str) -> None:
-        assert found(tmp_path, text) == [("FL934", 3, "warning")]
+        assert finding_rows(tmp_path, text) == [("FL934", 3, "warning")]
 
     def test_the_one_of_the_release_is_taken(self, tmp_path: Path) -> None:
-        assert found(tmp_path, 'ENTRYPOINT ["/opt/nvidia/nvidia_entrypoint.sh"]') == []
+        assert finding_rows(tmp_path, 'ENTRYPOINT ["/opt/nvidia/nvidia_entrypoint.sh"]') == []
 
     def test_the_last_one_of_the_image_counts(self, tmp_path: Path) -> None:
         text = 'ENTRYPOINT a\nENTRYPOINT ["/opt/nvidia/nvidia_entrypoint.sh"]'
-        assert found(tmp_path, text) == []
+        assert finding_rows(tmp_path, text) == []
 
     def test_one_of_a_stage_that_the_image_is_not_based_on_does_not_count(self, tmp_path: Path) -> None:
-        assert found(tmp_path, f"ENTRYPOINT a\nCMD b\nUSER c\n{START.splitlines()[1]}") == []
+        assert finding_rows(tmp_path, f"ENTRYPOINT a\nCMD b\nUSER c\n{START.splitlines()[1]}") == []
 
     def test_one_of_a_stage_below_counts(self, tmp_path: Path) -> None:
         text = START.replace("}\n", "} AS base\n") + "ENTRYPOINT a\nFROM base\n"
-        assert shortened(image_findings(image_folder(tmp_path, text))) == [("FL934", 3, "error")]
+        assert short_rows(image_findings(image_folder(tmp_path, text))) == [("FL934", 3, "error")]
 
 
 class TestCommandAndUser:
     def test_a_command_has_no_effect(self, tmp_path: Path) -> None:
-        assert found(tmp_path, 'CMD ["tritonserver"]') == [("FL935", 3, "warning")]
+        assert finding_rows(tmp_path, 'CMD ["tritonserver"]') == [("FL935", 3, "warning")]
 
     @pytest.mark.parametrize("user", ["triton-server", "1000", "1000:0"])
     def test_another_user_than_root_is_a_warning(self, tmp_path: Path, user: str) -> None:
-        assert found(tmp_path, f"USER {user}") == [("FL936", 3, "warning")]
+        assert finding_rows(tmp_path, f"USER {user}") == [("FL936", 3, "warning")]
 
     @pytest.mark.parametrize("user", ["root", "0", "0:0", "root:root", "$USER"])
     def test_root_is_taken(self, tmp_path: Path, user: str) -> None:
-        assert found(tmp_path, f"USER other\nUSER {user}") == []
+        assert finding_rows(tmp_path, f"USER other\nUSER {user}") == []
 
     def test_no_port_has_to_be_exposed(self, tmp_path: Path) -> None:
-        assert found(tmp_path, "RUN true") == []
+        assert finding_rows(tmp_path, "RUN true") == []
 
 
 class TestLabels:
@@ -77,21 +77,21 @@ class TestLabels:
         self, tmp_path: Path, name: str, label: str
     ) -> None:
         text = f"LABEL {label.format(PREFIX + name)}"
-        assert found(tmp_path, text, mode=Mode.MULTI_MODEL) == [("FL937", 3, "error")]
-        assert found(tmp_path, text) == []
+        assert finding_rows(tmp_path, text, mode=Mode.MULTI_MODEL) == [("FL937", 3, "error")]
+        assert finding_rows(tmp_path, text) == []
 
     @pytest.mark.parametrize("value", ["true", '"true"', "$FROM_BASE"])
     def test_the_same_value_is_taken(self, tmp_path: Path, value: str) -> None:
-        assert found(tmp_path, f"LABEL {PREFIX}multi-models={value}", mode=Mode.MULTI_MODEL) == []
+        assert finding_rows(tmp_path, f"LABEL {PREFIX}multi-models={value}", mode=Mode.MULTI_MODEL) == []
 
     def test_the_last_one_counts(self, tmp_path: Path) -> None:
         text = f"LABEL {PREFIX}multi-models=false\nLABEL {PREFIX}multi-models=true"
-        assert found(tmp_path, text, mode=Mode.MULTI_MODEL) == []
+        assert finding_rows(tmp_path, text, mode=Mode.MULTI_MODEL) == []
 
 
 def test_findings_are_sorted_by_file_and_line(tmp_path: Path) -> None:
     text = "USER a\nCOPY gone /\nCMD b\n"
-    assert [line for _, line, _ in found(tmp_path, text)] == [3, 4, 5]
+    assert [line for _, line, _ in finding_rows(tmp_path, text)] == [3, 4, 5]
 
 
 class TestSharedContainer:
@@ -99,8 +99,8 @@ class TestSharedContainer:
         "text", ["", 'ENTRYPOINT ["python3", "serve"]', "ENTRYPOINT python3 -m shared_container"]
     )
     def test_an_image_that_does_not_start_the_router_is_an_error(self, tmp_path: Path, text: str) -> None:
-        (each,) = image_findings(image_folder(tmp_path, f"{START}{text}\n"), mode=Mode.SHARED_CONTAINER)
-        assert (each.code, each.severity) == ("FL984", "error")
+        (finding,) = image_findings(image_folder(tmp_path, f"{START}{text}\n"), mode=Mode.SHARED_CONTAINER)
+        assert (finding.code, finding.severity) == ("FL984", "error")
 
     def test_the_image_that_the_product_brings_passes_every_check(self) -> None:
         assert image_findings(ROOT / "containers" / "shared", mode=Mode.SHARED_CONTAINER) == []

@@ -39,8 +39,8 @@ def test_a_value_is_put_in(text: str, value: str) -> None:
 
 
 def test_a_variable_without_a_value_is_empty_and_known_as_unset() -> None:
-    resolved = substitute("a:${NONE}$A${OTHER:-x}", VALUES)
-    assert (resolved.text, resolved.unset) == ("a:onex", frozenset(["NONE"]))
+    resolved_substitution = substitute("a:${NONE}$A${OTHER:-x}", VALUES)
+    assert (resolved_substitution.text, resolved_substitution.unset) == ("a:onex", frozenset(["NONE"]))
 
 
 def test_a_default_that_is_not_needed_asks_for_no_value() -> None:

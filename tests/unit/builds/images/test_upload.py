@@ -42,7 +42,7 @@ def test_the_archive_holds_folders_files_and_links_with_fixed_modes(tmp_path: Pa
         content = archive.extractfile("a.txt")
         assert content is not None
         assert content.read() == b"x" * 600
-    assert [(each.name, each.type, oct(each.mode), each.linkname) for each in members] == [
+    assert [(member.name, member.type, oct(member.mode), member.linkname) for member in members] == [
         ("b", tarfile.DIRTYPE, "0o755", ""),
         ("b/c", tarfile.DIRTYPE, "0o755", ""),
         (".dockerignore", tarfile.REGTYPE, "0o644", ""),
@@ -52,7 +52,7 @@ def test_the_archive_holds_folders_files_and_links_with_fixed_modes(tmp_path: Pa
         ("b/link", tarfile.SYMTYPE, "0o777", "../a.txt"),
         ("b/run.sh", tarfile.REGTYPE, "0o755", ""),
     ]
-    assert {(each.mtime, each.uid, each.gid, each.uname, each.gname) for each in members} == {
+    assert {(member.mtime, member.uid, member.gid, member.uname, member.gname) for member in members} == {
         (0, 0, 0, "", "")
     }
 
@@ -60,14 +60,14 @@ def test_the_archive_holds_folders_files_and_links_with_fixed_modes(tmp_path: Pa
 def test_the_bytes_and_the_digest_do_not_depend_on_times_modes_of_groups_and_the_place(
     tmp_path: Path,
 ) -> None:
-    one, other = folder(tmp_path / "one"), folder(tmp_path / "other")
-    os.utime(other / "a.txt", (1, 1))
-    (other / "a.txt").chmod(0o600)
-    (other / "b/run.sh").chmod(0o700)
-    (other / "empty").mkdir()
-    assert stream(one) == stream(other)
-    assert len(stream(one)) % tarfile.RECORDSIZE == 0
-    assert context_digest(read_context(one)) == context_digest(read_context(other))
+    first_path, other_path = folder(tmp_path / "one"), folder(tmp_path / "other")
+    os.utime(other_path / "a.txt", (1, 1))
+    (other_path / "a.txt").chmod(0o600)
+    (other_path / "b/run.sh").chmod(0o700)
+    (other_path / "empty").mkdir()
+    assert stream(first_path) == stream(other_path)
+    assert len(stream(first_path)) % tarfile.RECORDSIZE == 0
+    assert context_digest(read_context(first_path)) == context_digest(read_context(other_path))
 
 
 def test_names_that_a_header_has_no_room_for_are_kept(tmp_path: Path) -> None:
@@ -82,23 +82,23 @@ def digest(path: Path) -> str:
 
 
 def test_the_digest_changes_with_what_the_build_reads(tmp_path: Path) -> None:
-    found = [digest(folder(tmp_path))]
+    digests = [digest(folder(tmp_path))]
 
-    def changed() -> str:
-        found.append(digest(tmp_path))
-        return found[-1]
+    def changed_digest() -> str:
+        digests.append(digest(tmp_path))
+        return digests[-1]
 
     (tmp_path / "a.txt").write_text("other")
-    assert changed() not in found[:-1], "a content"
+    assert changed_digest() not in digests[:-1], "a content"
     (tmp_path / "a.txt").chmod(0o755)
-    assert changed() not in found[:-1], "a mode"
+    assert changed_digest() not in digests[:-1], "a mode"
     (tmp_path / "a.txt").rename(tmp_path / "z.txt")
-    assert changed() not in found[:-1], "a name"
+    assert changed_digest() not in digests[:-1], "a name"
     (tmp_path / "b/link").unlink()
     (tmp_path / "b/link").symlink_to("c")
-    assert changed() not in found[:-1], "the target of a link"
+    assert changed_digest() not in digests[:-1], "the target of a link"
     (tmp_path / "Dockerfile").write_text(f"{START}RUN x\n")
-    assert changed() not in found[:-1], "the Dockerfile"
+    assert changed_digest() not in digests[:-1], "the Dockerfile"
 
 
 def test_the_digest_stays_where_the_build_reads_the_same(tmp_path: Path) -> None:
@@ -111,12 +111,12 @@ def test_the_digest_stays_where_the_build_reads_the_same(tmp_path: Path) -> None
 
 def test_a_dockerfile_that_is_not_copied_still_counts(tmp_path: Path) -> None:
     image_folder(tmp_path, START, {".dockerignore": "*\n"})
-    hidden = digest(tmp_path)
+    hidden_digest = digest(tmp_path)
     (tmp_path / "Dockerfile").write_text(f"{START}RUN x\n")
-    assert digest(tmp_path) != hidden
+    assert digest(tmp_path) != hidden_digest
     (tmp_path / "Dockerfile").write_text(START)
     (tmp_path / ".dockerignore").write_text("*\n!Dockerfile\n")
-    assert digest(tmp_path) != hidden
+    assert digest(tmp_path) != hidden_digest
 
 
 @pytest.mark.parametrize("content", ["y" * 600, "x", "x" * 601, None])
@@ -127,5 +127,5 @@ def test_a_file_that_changed_since_it_was_read_is_refused(tmp_path: Path, conten
         (tmp_path / "a.txt").write_text(content)
     with pytest.raises(FindingsError) as caught:
         write_context(context, io.BytesIO())
-    (found,) = caught.value.findings
-    assert (found.code, found.file) == ("FL305", tmp_path / "a.txt")
+    (finding,) = caught.value.findings
+    assert (finding.code, finding.file) == ("FL305", tmp_path / "a.txt")

@@ -18,14 +18,14 @@ from triton_fleet.endpoint.dashboard.triton import MAX_MODELS, TRITON_GRAPHS
 
 MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:")
 TARGETS = "invocations_per_instance: 600, concurrent_requests: 4, cpu_utilization: 50"
-SCALED = f"scaling: {{min: 1, max: 4, {TARGETS}, gpu_utilization: 60}}\n"
+SCALING_KEYS = f"scaling: {{min: 1, max: 4, {TARGETS}, gpu_utilization: 60}}\n"
 KINDS = {
     "gpu": SPEC,
     "cpu": SPEC.replace("g5", "c5"),
     "multi-model": MULTI_MODEL,
     "multi-model on CPUs": MULTI_MODEL.replace("g5", "c5"),
     "several GPUs": SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge"),
-    "scaled": SPEC + SCALED,
+    "scaled": SPEC + SCALING_KEYS,
 }
 ALARMS = (
     Alarm(
@@ -73,7 +73,7 @@ ALARMS = (
         drawn=8,
     ),
 )
-RED, ORANGE, GREY = "#d62728", "#ff7f0e", "#7f7f7f"
+RED_COLOR, ORANGE, GREY = "#d62728", "#ff7f0e", "#7f7f7f"
 
 
 def dashboard(folder: FleetFolder, keys: str = "", *, base: str = SPEC) -> Dashboard:
@@ -85,25 +85,27 @@ def dashboard(folder: FleetFolder, keys: str = "", *, base: str = SPEC) -> Dashb
 def test_every_metric_that_an_endpoint_has_is_on_its_dashboard_and_no_other(
     folder: FleetFolder, kind: str
 ) -> None:
-    drawn = dashboard(folder, base=KINDS[kind])
-    kinds = drawn.endpoint.kinds
-    published = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
-    assert drawn.metrics() == {(each.namespace, each.name) for each in published if kinds & set(each.kinds)}
+    drawn_dashboard = dashboard(folder, base=KINDS[kind])
+    kinds = drawn_dashboard.endpoint.kinds
+    published_metrics = [endpoint_metric(measure) for measure in data_file("metrics.yaml")["metrics"]]
+    assert drawn_dashboard.metrics() == {
+        (metric.namespace, metric.name) for metric in published_metrics if kinds & set(metric.kinds)
+    }
     tritons = [triton_series(measure) for measure in data_file("metrics.yaml")["triton"]]
-    searched = set(re.findall(r'MetricName="([^"]+)"', " ".join(drawn.expressions())))
-    assert searched == {each.name for each in tritons if kinds & set(each.kinds)}
+    matches = set(re.findall(r'MetricName="([^"]+)"', " ".join(drawn_dashboard.expressions())))
+    assert matches == {triton.name for triton in tritons if kinds & set(triton.kinds)}
 
 
 def test_without_tritons_metrics_nothing_is_searched(folder: FleetFolder) -> None:
-    drawn = dashboard(folder, "metrics: {triton: false}\n")
-    assert "SEARCH" not in json.dumps(drawn.body)
-    assert [text.split("\n")[0] for text in drawn.texts] == ["## Calls", "## Instances"]
+    drawn_dashboard = dashboard(folder, "metrics: {triton: false}\n")
+    assert "SEARCH" not in json.dumps(drawn_dashboard.body)
+    assert [text.split("\n")[0] for text in drawn_dashboard.texts] == ["## Calls", "## Instances"]
 
 
 def test_sections_have_headings_with_what_it_takes_to_read_them(folder: FleetFolder) -> None:
-    drawn = dashboard(folder, base=MULTI_MODEL)
-    assert [re.fullmatch(r"## (\w+)\n\S.*", text) is not None for text in drawn.texts] == [True] * 4
-    assert [text.split("\n")[0] for text in drawn.texts] == [
+    drawn_dashboard = dashboard(folder, base=MULTI_MODEL)
+    assert [re.fullmatch(r"## (\w+)\n\S.*", text) is not None for text in drawn_dashboard.texts] == [True] * 4
+    assert [text.split("\n")[0] for text in drawn_dashboard.texts] == [
         "## Calls",
         "## Instances",
         "## Models",
@@ -116,9 +118,9 @@ def test_sections_have_headings_with_what_it_takes_to_read_them(folder: FleetFol
     [("ml.g5.xlarge", "GPUUtilization Average", " / 4"), ("ml.g5.12xlarge", " / 4", " / 48")],
 )
 def test_100_percent_is_one_gpu_and_one_vcpu(folder: FleetFolder, instance: str, gpu: str, cpu: str) -> None:
-    drawn = dashboard(folder, base=SPEC.replace("ml.g5.xlarge", instance))
-    assert drawn.lines("GPU, %")["utilisation"].endswith(gpu)
-    assert drawn.lines("Host, %") == {
+    drawn_dashboard = dashboard(folder, base=SPEC.replace("ml.g5.xlarge", instance))
+    assert drawn_dashboard.lines("GPU, %")["utilisation"].endswith(gpu)
+    assert drawn_dashboard.lines("Host, %") == {
         "CPU": f"cpu_utilization_Average{cpu}",
         "memory": "MemoryUtilization Maximum",
         "disk": "DiskUtilization Maximum",
@@ -126,36 +128,38 @@ def test_100_percent_is_one_gpu_and_one_vcpu(folder: FleetFolder, instance: str,
 
 
 def test_times_are_in_milliseconds_and_shares_in_percent(folder: FleetFolder) -> None:
-    drawn = dashboard(folder, base=MULTI_MODEL)
-    assert drawn.lines("Model latency, ms")["p99"] == "model_latency_p99 / 1000"
-    assert drawn.lines("SageMaker's overhead, ms")["p90"] == "overhead_latency_p90 / 1000"
-    assert drawn.lines("Failed invocations, %")["5XX"] == "errors_5xx_Average * 100"
-    assert drawn.lines("Failed invocations a minute")["5XX"] == "Invocation5XXErrors Sum"
-    hits = drawn.lines("Invocations whose model was already loaded, %")
+    drawn_dashboard = dashboard(folder, base=MULTI_MODEL)
+    assert drawn_dashboard.lines("Model latency, ms")["p99"] == "model_latency_p99 / 1000"
+    assert drawn_dashboard.lines("SageMaker's overhead, ms")["p90"] == "overhead_latency_p90 / 1000"
+    assert drawn_dashboard.lines("Failed invocations, %")["5XX"] == "errors_5xx_Average * 100"
+    assert drawn_dashboard.lines("Failed invocations a minute")["5XX"] == "Invocation5XXErrors Sum"
+    hits = drawn_dashboard.lines("Invocations whose model was already loaded, %")
     assert hits == {"cache hits": "model_cache_hit_Average * 100"}
 
 
 def test_instances_are_counted_by_their_samples_and_by_what_they_answer(folder: FleetFolder) -> None:
-    drawn = dashboard(folder)
-    assert drawn.lines("Instances running and desired") == {
+    drawn_dashboard = dashboard(folder)
+    assert drawn_dashboard.lines("Instances running and desired") == {
         "running": "CPUUtilization SampleCount",
         "serving calls": "invocations_Sum / invocations_per_instance_Sum",
     }
-    assert drawn.lines("Instances added or removed") == {"change": "DIFF(cpu_utilization_SampleCount)"}
-    assert "min" not in drawn.graphs["Instances added or removed"]["yAxis"]["left"]
+    assert drawn_dashboard.lines("Instances added or removed") == {
+        "change": "DIFF(cpu_utilization_SampleCount)"
+    }
+    assert "min" not in drawn_dashboard.graphs["Instances added or removed"]["yAxis"]["left"]
 
 
 def test_thresholds_are_drawn_on_the_graphs_of_their_metrics(folder: FleetFolder) -> None:
     folder.spec(base=KINDS["several GPUs"].replace("12xlarge", "12xlarge, count: 2"))
-    drawn = Dashboard(replace(folder.resolve(), alarms=ALARMS))
-    assert drawn.annotations() == {
+    dashboard = Dashboard(replace(folder.resolve(), alarms=ALARMS))
+    assert dashboard.annotations() == {
         "Model latency, ms": [
-            (1000, "p99: critical > 1000 ms", RED),
+            (1000, "p99: critical > 1000 ms", RED_COLOR),
             (200, "p99: warning > 200 ms", ORANGE),
         ],
-        "Failed invocations, %": [(1, "5XX: critical > 1%", RED)],
+        "Failed invocations, %": [(1, "5XX: critical > 1%", RED_COLOR)],
         "GPU, %": [(90, "utilisation: warning > 90%", ORANGE)],
-        "Instances running and desired": [(2, "desired 2", GREY), (4, "critical ≥ 4", RED)],
+        "Instances running and desired": [(2, "desired 2", GREY), (4, "critical ≥ 4", RED_COLOR)],
         "Triton: requests waiting": [(8, "warning > 8", ORANGE)],
     }
 
@@ -171,12 +175,12 @@ def test_a_floor_is_told_from_a_ceiling(folder: FleetFolder) -> None:
         comparison="below",
     )
     folder.spec(base=MULTI_MODEL)
-    drawn = Dashboard(replace(folder.resolve(), alarms=(hits,))).annotations()
-    assert drawn["Invocations whose model was already loaded, %"] == [(80, "warning < 80%", ORANGE)]
+    annotations = Dashboard(replace(folder.resolve(), alarms=(hits,))).annotations()
+    assert annotations["Invocations whose model was already loaded, %"] == [(80, "warning < 80%", ORANGE)]
 
 
 def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None:
-    keys = SCALED.replace(
+    keys = SCALING_KEYS.replace(
         "gpu_utilization: 60",
         "gpu_utilization: 60, schedules: [{name: day, at: 'cron(0 8 * * ? *)', min: 2}]",
     )
@@ -191,15 +195,15 @@ def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None
 
 
 def test_annotations_of_one_value_are_one_in_the_most_severe_colour(folder: FleetFolder) -> None:
-    folder.spec(SCALED, base=KINDS["several GPUs"])
-    running = replace(ALARMS[4], severity="warning")
-    drawn = Dashboard(replace(folder.resolve(), alarms=(running, ALARMS[1], replace(ALARMS[0], drawn=200))))
-    assert drawn.annotations()["Instances running and desired"] == [
+    folder.spec(SCALING_KEYS, base=KINDS["several GPUs"])
+    alarm = replace(ALARMS[4], severity="warning")
+    dashboard = Dashboard(replace(folder.resolve(), alarms=(alarm, ALARMS[1], replace(ALARMS[0], drawn=200))))
+    assert dashboard.annotations()["Instances running and desired"] == [
         (1, "min 1", GREY),
         (4, "max 4, warning ≥ 4", ORANGE),
     ]
-    assert drawn.annotations()["Model latency, ms"] == [
-        (200, "p99: warning > 200 ms, p99: critical > 200 ms", RED)
+    assert dashboard.annotations()["Model latency, ms"] == [
+        (200, "p99: warning > 200 ms, p99: critical > 200 ms", RED_COLOR)
     ]
 
 
@@ -218,31 +222,37 @@ def test_lines_of_several_graphs_that_an_alarm_could_be_about_are_told_apart() -
 
 class TestTriton:
     def test_without_dimensions_metrics_are_found_whatever_they_have(self, folder: FleetFolder) -> None:
-        drawn = dashboard(folder)
-        served = drawn.lines("Triton: requests served a minute")
-        where = 'Namespace="TritonFleet/sentences" MetricName='
-        assert served == {"": f"SEARCH('{where}\"nv_inference_request_success\"', 'Sum', 60)"}
-        assert drawn.lines("Triton: mean batch") == {
-            "Triton: mean batch": f"SUM(SEARCH('{where}\"nv_inference_count\"', 'Sum', 60))"
-            f" / SUM(SEARCH('{where}\"nv_inference_exec_count\"', 'Sum', 60))"
+        drawn_dashboard = dashboard(folder)
+        served = drawn_dashboard.lines("Triton: requests served a minute")
+        text = 'Namespace="TritonFleet/sentences" MetricName='
+        assert served == {"": f"SEARCH('{text}\"nv_inference_request_success\"', 'Sum', 60)"}
+        assert drawn_dashboard.lines("Triton: mean batch") == {
+            "Triton: mean batch": f"SUM(SEARCH('{text}\"nv_inference_count\"', 'Sum', 60))"
+            f" / SUM(SEARCH('{text}\"nv_inference_exec_count\"', 'Sum', 60))"
         }
-        assert "`metrics: {triton_dimensions: [...]}`" in drawn.texts[-1]
+        assert "`metrics: {triton_dimensions: [...]}`" in drawn_dashboard.texts[-1]
 
     def test_nothing_that_may_be_found_twice_is_summed_by_itself(self, folder: FleetFolder) -> None:
-        summed = [each for each in dashboard(folder).expressions() if "SUM(" in each]
-        assert summed
-        assert [each for each in summed if each.count("SUM(") != 2 or ")) / SUM(" not in each] == []
+        expressions = [expression for expression in dashboard(folder).expressions() if "SUM(" in expression]
+        assert expressions
+        assert [
+            expression
+            for expression in expressions
+            if expression.count("SUM(") != 2 or ")) / SUM(" not in expression
+        ] == []
 
     def test_with_dimensions_each_metric_is_found_by_those_that_it_has(self, folder: FleetFolder) -> None:
-        drawn = dashboard(folder, "metrics: {triton_dimensions: [model, version, reason, gpu_uuid, host]}\n")
-        failed = drawn.lines("Triton: requests failed a minute, by reason")
+        drawn_dashboard = dashboard(
+            folder, "metrics: {triton_dimensions: [model, version, reason, gpu_uuid, host]}\n"
+        )
+        failed_values = drawn_dashboard.lines("Triton: requests failed a minute, by reason")
         label = " ".join(f"${{PROP('Dim.{name}')}}" for name in ("model", "version", "reason", "host"))
-        assert failed == {
+        assert failed_values == {
             label: 'SEARCH(\'{"TritonFleet/sentences","model","version","reason","host"}'
             " MetricName=\"nv_inference_request_failure\"', 'Sum', 60)"
         }
-        power = drawn.lines("Triton: GPU power, W")
-        assert [each.split("}")[0] for each in power.values()] == [
+        power = drawn_dashboard.lines("Triton: GPU power, W")
+        assert [text.split("}")[0] for text in power.values()] == [
             'SEARCH(\'{"TritonFleet/sentences","gpu_uuid","host"'
         ]
 
@@ -254,28 +264,28 @@ class TestTriton:
             .replace("[embed]", "{embed: {}, all: {backend: ensemble, steps: [embed]}, spare: {}}"),
         )
         keys = "default_model: all\nmetrics: {triton_dimensions: [model, version]}\n"
-        drawn = dashboard(folder, keys)
-        lines = drawn.lines("Triton: queue time a request, ms")
+        drawn_dashboard = dashboard(folder, keys)
+        lines = drawn_dashboard.lines("Triton: queue time a request, ms")
         assert list(lines) == ["all", "embed"]
         assert lines["embed"].count(' model="embed"') == 2
         assert lines["embed"].endswith(" / 1000")
-        assert list(drawn.lines("Triton: GPU memory, %")) == ["Triton: GPU memory, %"]
-        assert drawn.texts[-1].endswith("Ratios are per model.")
+        assert list(drawn_dashboard.lines("Triton: GPU memory, %")) == ["Triton: GPU memory, %"]
+        assert drawn_dashboard.texts[-1].endswith("Ratios are per model.")
 
     def test_a_target_is_called_as_triton_calls_it(self, folder: FleetFolder) -> None:
-        drawn = dashboard(folder, "metrics: {triton_dimensions: [model]}\n", base=MULTI_MODEL)
-        assert list(drawn.lines("Triton: mean batch")) == ["sentences.tar.gz"]
+        drawn_dashboard = dashboard(folder, "metrics: {triton_dimensions: [model]}\n", base=MULTI_MODEL)
+        assert list(drawn_dashboard.lines("Triton: mean batch")) == ["sentences.tar.gz"]
 
     def test_too_many_models_for_a_graph_are_said(self, folder: FleetFolder) -> None:
         folder.spec("metrics: {triton_dimensions: [model]}\n")
         models = tuple(f"m{number}" for number in range(MAX_MODELS + 1))
-        drawn = Dashboard(replace(folder.resolve(), counted_models=models))
-        assert list(drawn.lines("Triton: mean batch")) == ["Triton: mean batch"]
-        assert drawn.texts[-1].endswith("there are 21, and a graph shows 20 at most.")
+        dashboard = Dashboard(replace(folder.resolve(), counted_models=models))
+        assert list(dashboard.lines("Triton: mean batch")) == ["Triton: mean batch"]
+        assert dashboard.texts[-1].endswith("there are 21, and a graph shows 20 at most.")
 
     @pytest.mark.parametrize("keys", ["[version]", "[]"])
     def test_without_the_models_dimension_quotients_are_over_all(
         self, folder: FleetFolder, keys: str
     ) -> None:
-        drawn = dashboard(folder, f"metrics: {{triton_dimensions: {keys}}}\n")
-        assert list(drawn.lines("Triton: mean batch")) == ["Triton: mean batch"]
+        drawn_dashboard = dashboard(folder, f"metrics: {{triton_dimensions: {keys}}}\n")
+        assert list(drawn_dashboard.lines("Triton: mean batch")) == ["Triton: mean batch"]

@@ -17,16 +17,16 @@ from triton_fleet.endpoint.dashboard.log_queries import (
 )
 from triton_fleet.spec.endpoint import Mode
 
-QUERIES = [each for mode in Mode for each in (*saved_queries(mode), last_errors(mode))]
+QUERIES = [query for mode in Mode for query in (*saved_queries(mode), last_errors(mode))]
 HEAD = "1121 19:01:50.623994 1457 model_lifecycle.cc"
 LOADING = f'I{HEAD}:472] "loading: /opt/ml/model/::double:1"'
-LOADED = f"I{HEAD}:839] \"successfully loaded '/opt/ml/model/::double'\""
-FAILED = f"E{HEAD}:642] \"failed to load 'double' version 1: Internal: MemoryError: CUDA out of memory"
-STOPPED = (
+LOADED_LINE = f"I{HEAD}:839] \"successfully loaded '/opt/ml/model/::double'\""
+FAILED_LOAD = f"E{HEAD}:642] \"failed to load 'double' version 1: Internal: MemoryError: CUDA out of memory"
+STOPPED_LINE = (
     "error: creating server: Invalid argument - load failed for model 'double': version 1 is at UNAVAILABLE"
 )
-STARTED = f'I{HEAD}:293] "Started Sagemaker HTTPService at 0.0.0.0:8080"'
-WARNED = f'W{HEAD}:273] "Unable to allocate pinned system memory"'
+STARTED_LINE = f'I{HEAD}:293] "Started Sagemaker HTTPService at 0.0.0.0:8080"'
+WARNING_LINE = f'W{HEAD}:273] "Unable to allocate pinned system memory"'
 
 
 def python_of(pattern: str) -> re.Pattern[str]:
@@ -35,14 +35,14 @@ def python_of(pattern: str) -> re.Pattern[str]:
 
 
 def errors(line: str) -> bool:
-    return any(python_of(each).search(line) for each in re.findall(r"like (/.*?/)(?= or |$)", ERRORS))
+    return any(python_of(match).search(line) for match in re.findall(r"like (/.*?/)(?= or |$)", ERRORS))
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        FAILED,
-        STOPPED,
+        FAILED_LOAD,
+        STOPPED_LINE,
         "Traceback (most recent call last):",
         "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB",
         "OSError: [Errno 28] No space left on device",
@@ -52,21 +52,23 @@ def test_an_error_is_found_by_its_head_or_by_its_words(line: str) -> None:
     assert errors(line)
 
 
-@pytest.mark.parametrize("line", [LOADING, LOADED, STARTED, WARNED, "| server_id | triton |"])
+@pytest.mark.parametrize("line", [LOADING, LOADED_LINE, STARTED_LINE, WARNING_LINE, "| server_id | triton |"])
 def test_what_is_no_error_is_not_found(line: str) -> None:
     assert not errors(line)
 
 
 def test_errors_are_grouped_by_their_text() -> None:
-    match = python_of(MESSAGE).search(FAILED)
+    match = python_of(MESSAGE).search(FAILED_LOAD)
     assert match is not None
     assert match["text"].startswith("failed to load 'double' version 1: Internal: MemoryError")
-    assert python_of(MESSAGE).search(STOPPED) is None
+    assert python_of(MESSAGE).search(STOPPED_LINE) is None
 
 
 def test_a_start_is_from_loading_to_loaded_of_the_same_model() -> None:
-    found = [python_of(STARTS).search(line) for line in (LOADING, LOADED, STARTED, FAILED)]
-    assert [each["model"] if each else None for each in found] == ["/opt/ml/model/::double"] * 2 + [None] * 2
+    matches = [python_of(STARTS).search(line) for line in (LOADING, LOADED_LINE, STARTED_LINE, FAILED_LOAD)]
+    assert [entry["model"] if entry else None for entry in matches] == ["/opt/ml/model/::double"] * 2 + [
+        None
+    ] * 2
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query.name} {query.lines[1][:12]}")
@@ -80,13 +82,15 @@ def test_a_query_is_within_the_limits_of_a_saved_one(query: SavedQuery) -> None:
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query.name} {query.lines[1][:12]}")
 def test_a_command_takes_no_alias_that_it_gives_itself(query: SavedQuery) -> None:
     for command in query.lines:
-        computed = command.partition(" by ")[0] if command.startswith("stats ") else command
-        aliases = re.findall(r" as (\w+)", computed)
-        assert not [each for each in aliases if len(re.findall(rf"\b{each}\b", computed)) > 1], command
+        computed_command = command.partition(" by ")[0] if command.startswith("stats ") else command
+        aliases = re.findall(r" as (\w+)", computed_command)
+        assert not [alias for alias in aliases if len(re.findall(rf"\b{alias}\b", computed_command)) > 1], (
+            command
+        )
 
 
 def test_they_are_in_a_folder_of_the_endpoint() -> None:
-    assert [saved_name("sentences", each) for each in saved_queries(Mode.SINGLE)] == [
+    assert [saved_name("sentences", query) for query in saved_queries(Mode.SINGLE)] == [
         "TritonFleet/sentences/errors",
         "TritonFleet/sentences/slow starts",
     ]

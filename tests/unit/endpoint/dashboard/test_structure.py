@@ -23,12 +23,12 @@ from triton_fleet.context.alarms import Alarm
 from triton_fleet.endpoint.dashboard.triton import MAX_MODELS
 
 DIMENSIONS = "metrics: {triton_dimensions: [model, version, reason, gpu_uuid]}\n"
-SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60}\n"
+SCALING_KEYS = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60}\n"
 MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:").replace("g5.xlarge", "g5.2xlarge")
 KINDS = {
     "gpu": SPEC,
     "cpu": SPEC.replace("g5", "c5"),
-    "scaled": SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge") + SCALED + DIMENSIONS,
+    "scaled": SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge") + SCALING_KEYS + DIMENSIONS,
     "multi-model": MULTI_MODEL + DIMENSIONS,
     "plain": SPEC + "metrics: {triton: false}\n",
 }
@@ -59,21 +59,22 @@ def test_its_keys_are_those_that_are_documented(dashboard: Dashboard) -> None:
         "log": ({"query", "region"}, {"title", "view"}),
     }
     for widget in dashboard.widgets:
-        needed, further = keys[widget["type"]]
-        assert needed <= set(widget["properties"]) <= needed | further
+        needed_names, further = keys[widget["type"]]
+        assert needed_names <= set(widget["properties"]) <= needed_names | further
 
 
 def test_its_widgets_lie_on_the_grid_side_by_side(dashboard: Dashboard) -> None:
-    boxes = [(each["x"], each["y"], each["width"], each["height"]) for each in dashboard.widgets]
+    boxes = [(widget["x"], widget["y"], widget["width"], widget["height"]) for widget in dashboard.widgets]
     assert all(
         x >= 0 and y >= 0 and 1 <= width <= 24 - x and 1 <= height <= 1000 for x, y, width, height in boxes
     )
     assert [pair for pair in combinations(boxes, 2) if overlap(*pair)] == []
 
 
-def overlap(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+def overlap(first_numbers: tuple[int, ...], other_numbers: tuple[int, ...]) -> bool:
     return all(
-        one[axis] < other[axis] + other[axis + 2] and other[axis] < one[axis] + one[axis + 2]
+        first_numbers[axis] < other_numbers[axis] + other_numbers[axis + 2]
+        and other_numbers[axis] < first_numbers[axis] + first_numbers[axis + 2]
         for axis in (0, 1)
     )
 
@@ -88,10 +89,10 @@ def test_its_lines_are_metrics_and_expressions_over_ids_of_their_graph(dashboard
         for *path, options in lines:
             assert bool(path) != ("expression" in options)
             assert len(path) % 2 == 0
-            named = re.findall(
+            named_matches = re.findall(
                 r"\b[a-z]\w*\b", re.sub(r"SEARCH\('.*?', '\w+', \d+\)", "", options.get("expression", ""))
             )
-            assert set(named) <= set(ids), title
+            assert set(named_matches) <= set(ids), title
 
 
 def ids_of(graph: dict[str, Any]) -> list[str]:
@@ -101,34 +102,38 @@ def ids_of(graph: dict[str, Any]) -> list[str]:
 def test_its_searches_are_within_their_limits(dashboard: Dashboard) -> None:
     for title, graph in dashboard.graphs.items():
         expressions = [line[-1].get("expression", "") for line in graph["metrics"]]
-        searches = [query for each in expressions for query in re.findall(r"SEARCH\('(.*?)', ", each)]
+        searches = [
+            query for expression in expressions for query in re.findall(r"SEARCH\('(.*?)', ", expression)
+        ]
         assert len(searches) <= 100, title
         assert all(len(query) <= 1024 for query in searches), title
 
 
 def test_its_annotations_have_a_value_and_a_colour(dashboard: Dashboard) -> None:
-    held = [graph["annotations"] for graph in dashboard.graphs.values() if "annotations" in graph]
-    assert held
-    for found in held:
-        assert set(found) == {"horizontal"}
-        for each in found["horizontal"]:
-            assert set(each) == {"value", "label", "color"}
-            assert re.fullmatch(r"#[0-9a-f]{6}", each["color"])
+    annotations = [graph["annotations"] for graph in dashboard.graphs.values() if "annotations" in graph]
+    assert annotations
+    for annotation in annotations:
+        assert set(annotation) == {"horizontal"}
+        for entry in annotation["horizontal"]:
+            assert set(entry) == {"value", "label", "color"}
+            assert re.fullmatch(r"#[0-9a-f]{6}", entry["color"])
 
 
 def test_it_asks_the_log_group_of_the_endpoint(dashboard: Dashboard) -> None:
-    (log,) = [each["properties"] for each in dashboard.widgets if each["type"] == "log"]
+    (log,) = [widget["properties"] for widget in dashboard.widgets if widget["type"] == "log"]
     assert log["query"].startswith("SOURCE '/aws/sagemaker/Endpoints/sentences' | fields ")
     assert log["query"].count("\n| ") == 3
 
 
 def test_it_is_drawn_locally_with_every_expression(dashboard: Dashboard) -> None:
-    graphs = [each for each in read_body(json.dumps(dashboard.body)) if isinstance(each, Graph)]
-    assert [each.title for each in graphs] == list(dashboard.graphs)
+    graphs = [widget for widget in read_body(json.dumps(dashboard.body)) if isinstance(widget, Graph)]
+    assert [graph.title for graph in graphs] == list(dashboard.graphs)
     for graph in graphs:
         queries = [dict(query.data) for query in graph.queries]
-        asked = Queries(MetricStore(), queries, start=0, end=3600)
-        assert [line.points for query in queries for line in asked.lines(query) if line.points] == []
+        requested_queries = Queries(MetricStore(), queries, start=0, end=3600)
+        assert [
+            line.points for query in queries for line in requested_queries.lines(query) if line.points
+        ] == []
 
 
 def test_the_text_counts_the_calls_of_the_check_that_a_model_has_to_refuse(folder: FleetFolder) -> None:
@@ -143,5 +148,5 @@ def test_the_text_counts_the_calls_of_the_check_that_a_model_has_to_refuse(folde
     folder.spec(base=MULTI_MODEL)
     assert "refuse" not in Dashboard(folder.resolve()).texts[0]
     folder.spec(base=MULTI_MODEL + samples)
-    counted = "The check at the end of a deploy makes 1 call that a model must refuse"
-    assert counted in Dashboard(folder.resolve()).texts[0]
+    text = "The check at the end of a deploy makes 1 call that a model must refuse"
+    assert text in Dashboard(folder.resolve()).texts[0]

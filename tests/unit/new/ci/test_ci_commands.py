@@ -15,11 +15,11 @@ from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.workflow_files import (
     FOLDER,
     ROLE,
-    TRUSTED,
-    made,
+    TRUST_KEYS,
     run_with_gh,
-    step_named,
+    step_by_name,
     steps,
+    workflow_texts,
 )
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import CannotRunError, FindingsError
@@ -42,24 +42,33 @@ class TestCommands:
         scripts += [
             line for job in jobs.values() if isinstance(job, dict) for line in job.get("script", ())
         ] + jobs[".fleet"]["before_script"]
-        called = set()
+        called_set = set()
         for line in (line for script in scripts for line in script.splitlines()):
             for program, *words in simple_commands(line.rstrip(" \\")):
                 if program == "make":
-                    called.add(f"make {words[0]}")
+                    called_set.add(f"make {words[0]}")
                     assert recipe(*words) is not None
                     assert f"\n{words[0]}: " in (ROOT / "triton_fleet/product/templates/Makefile").read_text()
                 elif program.endswith(".venv/bin/fleet"):
-                    called.add(words[0])
+                    called_set.add(words[0])
                     form(["fleet", *words], complete=True)
-        assert called == {"make setup", "make weights", "check", "ci", "deploy", "drift", "promote", "report"}
+        assert called_set == {
+            "make setup",
+            "make weights",
+            "check",
+            "ci",
+            "deploy",
+            "drift",
+            "promote",
+            "report",
+        }
 
     def test_each_script_is_one_that_bash_reads(self, fleet: FleetFolder) -> None:
         for _, step in steps(fleet):
             subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)
 
     @pytest.mark.parametrize(
-        ("existing", "call"),
+        ("existing_text", "call"),
         [
             ("", "--method POST repos/example/fleet/issues/7/comments"),
             ("42", "--method PATCH repos/example/fleet/issues/comments/42"),
@@ -67,18 +76,18 @@ class TestCommands:
         ids=["the first one", "an update"],
     )
     def test_the_report_is_one_comment_that_is_updated(
-        self, fleet: FleetFolder, tmp_path: Path, existing: str, call: str
+        self, fleet: FleetFolder, tmp_path: Path, existing_text: str, call: str
     ) -> None:
-        step = step_named(fleet, "Comment, or update the comment")
+        step = step_by_name(fleet, "Comment, or update the comment")
         (tmp_path / "report.md").write_text("In place.\n")
-        calls = run_with_gh(step, tmp_path, f"echo {existing}", NUMBER="7", REPOSITORY="example/fleet")
+        calls = run_with_gh(step, tmp_path, f"echo {existing_text}", NUMBER="7", REPOSITORY="example/fleet")
         assert calls[0].startswith("api repos/example/fleet/issues/7/comments --paginate")
         assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
         assert (tmp_path / "body.md").read_text() == "<!-- triton-fleet-report -->\nIn place.\n"
 
     def test_no_code_of_a_pull_request_computes_its_report(self, fleet: FleetFolder, tmp_path: Path) -> None:
         """The steps of the job, in the merge of a pull request that replaces every program."""
-        job = yaml.safe_load(made(fleet)[f"{FOLDER}/fleet-check.yml"])["jobs"]["report"]
+        job = yaml.safe_load(workflow_texts(fleet)[f"{FOLDER}/fleet-check.yml"])["jobs"]["report"]
         temp = str(tmp_path / "temp")
         repository = tmp_path / "clone"
         FleetFolder(repository).write("Makefile", MAKEFILE.format(whose="the base"))
@@ -93,11 +102,11 @@ class TestCommands:
         git(repository, "checkout", "-q", "main")
         git(repository, "merge", "-q", "--no-ff", "work")
         (tmp_path / "temp").mkdir()
-        for step in (each for each in job["steps"] if each.get("run")):
-            given = {key: value.replace(TEMP, temp) for key, value in step.get("env", {}).items()}
+        for step in (step for step in job["steps"] if step.get("run")):
+            given_texts = {key: value.replace(TEMP, temp) for key, value in step.get("env", {}).items()}
             folder = step.get("working-directory", str(repository)).replace(TEMP, temp)
             summary = str(tmp_path / "summary")
-            variables = {**os.environ, "RUNNER_TEMP": temp, "GITHUB_STEP_SUMMARY": summary, **given}
+            variables = {**os.environ, "RUNNER_TEMP": temp, "GITHUB_STEP_SUMMARY": summary, **given_texts}
             subprocess.run(["bash", "-e", "-c", step["run"]], cwd=folder, env=variables, check=True)
         text = (tmp_path / "summary").read_text()
         assert text.startswith("made by the base: report --base HEAD^1 --limit 65000\n\n<sub>Computed for ")
@@ -108,18 +117,20 @@ class TestCommands:
     ) -> None:
         clone = clone_with_origin(tmp_path)
         (clone / "locks/prod/a.lock.yaml").write_text("new\n")
-        named = {"ENDPOINTS": "a; touch pwned $(touch pwned)", "RUN": "5-1"}
-        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", **named)
+        named_values = {"ENDPOINTS": "a; touch pwned $(touch pwned)", "RUN": "5-1"}
+        calls = run_with_gh(step_by_name(fleet, "Open a pull request"), clone, "true", **named_values)
         assert calls[-1].startswith(
             "pr create --base main --head fleet-promote/prod-5-1 --title Promote to prod: a"
         )
-        pushed = git(tmp_path / "origin", "show", "--stat", "--format=%s", "fleet-promote/prod-5-1")
-        assert "locks/prod/a.lock.yaml" in pushed
+        pushed_git = git(tmp_path / "origin", "show", "--stat", "--format=%s", "fleet-promote/prod-5-1")
+        assert "locks/prod/a.lock.yaml" in pushed_git
         assert not (clone / "pwned").exists()
 
     def test_a_promotion_that_changes_nothing_opens_nothing(self, fleet: FleetFolder, tmp_path: Path) -> None:
         clone = clone_with_origin(tmp_path)
-        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1")
+        calls = run_with_gh(
+            step_by_name(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1"
+        )
         assert calls == []
         assert "prod is up to date with dev" in (clone / "summary").read_text()
 
@@ -143,28 +154,30 @@ def clone_with_origin(path: Path) -> Path:
 
 class TestCommand:
     @pytest.fixture(autouse=True)
-    def _here(self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def enter_fleet(self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(fleet.root)
 
     def run(self, *arguments: str) -> str:
-        found = CliRunner().invoke(app, ["ci", *arguments], catch_exceptions=False)
-        assert found.exit_code == 0
-        return found.output
+        result = CliRunner().invoke(app, ["ci", *arguments], catch_exceptions=False)
+        assert result.exit_code == 0
+        return result.output
 
     def test_it_writes_the_files_and_then_finds_them_up_to_date(self, fleet: FleetFolder) -> None:
         assert f"wrote {FOLDER}/fleet-deploy-prod.yml\n" in self.run("github")
-        assert {path: (fleet.root / path).read_text() for path in made(fleet)} == made(fleet)
+        assert {path: (fleet.root / path).read_text() for path in workflow_texts(fleet)} == workflow_texts(
+            fleet
+        )
         assert ": up to date\n" in self.run("github", "--check")
 
     def test_a_file_that_differs_or_that_no_environment_has_is_stale(self, fleet: FleetFolder) -> None:
         self.run("github")
-        edited = fleet.root / FOLDER / "fleet-check.yml"
-        edited.write_text(edited.read_text() + "# mine\n")
+        edited_root = fleet.root / FOLDER / "fleet-check.yml"
+        edited_root.write_text(edited_root.read_text() + "# mine\n")
         (fleet.root / "environments/prod.yaml").unlink()
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             self.run("github", "--check")
-        assert {each.code for each in raised.value.findings} == {"FL501"}
-        assert {each.file.name for each in raised.value.findings if each.file} == {
+        assert {finding.code for finding in error_info.value.findings} == {"FL501"}
+        assert {finding.file.name for finding in error_info.value.findings if finding.file} == {
             "fleet-check.yml",
             "fleet-deploy-prod.yml",
             "fleet-drift.yml",
@@ -187,21 +200,21 @@ class TestCommand:
         assert (fleet.root / file).read_text() == "name: mine\n"
 
     def test_what_has_no_workflow_is_named_with_the_key_that_gives_it_one(self, fleet: FleetFolder) -> None:
-        fleet.environment(TRUSTED.replace(", promotes_to: [prod]", ""))
+        fleet.environment(TRUST_KEYS.replace(", promotes_to: [prod]", ""))
         fleet.environment("", "qa")
-        told = self.run("github")
-        assert "no workflow deploys qa: environments/qa.yaml has no `access.github`\n" in told
+        text = self.run("github")
+        assert "no workflow deploys qa: environments/qa.yaml has no `access.github`\n" in text
         lacks = "`access.github.promotes_to` in environments/dev.yaml lacks 'prod'\n"
-        assert f"no workflow promotes to prod: {lacks}" in told
+        assert f"no workflow promotes to prod: {lacks}" in text
 
     def test_a_repository_without_the_ids_that_tokens_have_is_a_warning_and_no_error(
         self, fleet: FleetFolder
     ) -> None:
         assert "FL574" not in self.run("github")
-        fleet.environment(TRUSTED.replace("example@1/fleet@23", "example/fleet"))
+        fleet.environment(TRUST_KEYS.replace("example@1/fleet@23", "example/fleet"))
         for option in ((), ("--check",)):
-            told = self.run("github", *option)
-            assert "environments/dev.yaml:5:12: warning[subject-without-ids] FL574" in told
+            text = self.run("github", *option)
+            assert "environments/dev.yaml:5:12: warning[subject-without-ids] FL574" in text
 
     def test_the_pipeline_of_gitlab_can_be_a_file_that_others_include(self, fleet: FleetFolder) -> None:
         assert "wrote ci/fleet.yml\n" in self.run("gitlab", "--file", "ci/fleet.yml")

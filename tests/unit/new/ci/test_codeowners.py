@@ -18,7 +18,7 @@ def lines(folder: FleetFolder, top: Path | None = None) -> list[str]:
     return codeowners(folder.root, top or folder.root)
 
 
-def named(name: str, text: str = "", repository: str = "../repository") -> str:
+def owner_line(name: str, text: str = "", repository: str = "../repository") -> str:
     return SPEC.replace("sentences", name).replace("../repository", repository) + text
 
 
@@ -36,11 +36,11 @@ def test_a_spec_its_locks_and_its_repository_are_the_owners(folder: FleetFolder)
 
 def test_a_folder_with_an_owner_is_one_line_and_an_owner_inside_wins(folder: FleetFolder) -> None:
     (folder.root / "model_specs/sentences.yaml").unlink()
-    shared = SEARCH.replace("}", ", shared_with: [ads@example.com]}")
-    folder.write("model_specs/search/_folder.yaml", shared)
-    folder.write("model_specs/search/one.yaml", named("one", repository="../../repository"))
+    shared_text = SEARCH.replace("}", ", shared_with: [ads@example.com]}")
+    folder.write("model_specs/search/_folder.yaml", shared_text)
+    folder.write("model_specs/search/one.yaml", owner_line("one", repository="../../repository"))
     ads = 'owner: {team: ads, contact: ads@example.com, shared_with: ["@example/search"]}\n'
-    folder.write("model_specs/search/two.yaml", named("two", ads, "../../repository"))
+    folder.write("model_specs/search/two.yaml", owner_line("two", ads, "../../repository"))
     assert lines(folder) == [
         "/model_specs/search/ @example/search",
         "/model_specs/search/two.yaml ads@example.com",
@@ -71,14 +71,14 @@ def test_prices_belong_to_the_owner_of_the_platforms_policy_before_the_file_exis
     folder.write(
         "policies/platform.yaml", 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
     )
-    expected = [
+    expected_texts = [
         "/policies/platform.yaml @example/platform",
         "/prices.yaml @example/platform",
         "/prices.schema.json @example/platform",
     ]
-    assert lines(folder) == expected
+    assert lines(folder) == expected_texts
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
-    assert lines(folder) == expected
+    assert lines(folder) == expected_texts
 
 
 def test_prices_without_a_platforms_policy_belong_to_the_owners_of_policies_of_costs(
@@ -111,17 +111,21 @@ def test_paths_are_relative_to_the_repository_around_the_fleet(folder: FleetFold
 def test_signs_with_a_meaning_are_escaped(folder: FleetFolder) -> None:
     (folder.root / "model_specs/sentences.yaml").unlink()
     folder.write("model_specs/a b#[c]/_folder.yaml", SEARCH)
-    folder.write("model_specs/a b#[c]/one.yaml", named("one", repository="../../repository"))
+    folder.write("model_specs/a b#[c]/one.yaml", owner_line("one", repository="../../repository"))
     assert lines(folder)[0] == r"/model_specs/a\ b\#\[c\]/ @example/search"
 
 
 @pytest.mark.parametrize("contact", ["", ", contact: 'https://chat.example.com/search'"])
 def test_an_owner_that_the_file_cannot_name_is_told_at_its_line(folder: FleetFolder, contact: str) -> None:
     folder.spec(f"owner: {{team: search{contact}}}\n")
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         lines(folder)
-    (found,) = raised.value.findings
-    assert (found.code, found.file, found.line) == ("FL510", folder.root / "model_specs/sentences.yaml", 6)
+    (finding,) = error_info.value.findings
+    assert (finding.code, finding.file, finding.line) == (
+        "FL510",
+        folder.root / "model_specs/sentences.yaml",
+        6,
+    )
 
 
 def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folder: FleetFolder) -> None:
@@ -132,14 +136,14 @@ def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folde
         folder.write(f"model_specs/{place}_folder.yaml", f'owner:\n  team: {team}\n  contact: "{contact}"\n')
         name = f"s{len(place)}"
         repository = "../" * place.count("/") + f"../models/{name}"
-        folder.write(f"model_specs/{place}{name}.yaml", named(name, repository=repository))
-    assert [each for each in lines(folder) if each.startswith("/model_specs")] == [
+        folder.write(f"model_specs/{place}{name}.yaml", owner_line(name, repository=repository))
+    assert [line for line in lines(folder) if line.startswith("/model_specs")] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",
         "/model_specs/search/deep/ @org/deep",
     ]
     (folder.root / "model_specs/search/deep/s12.yaml").unlink()
-    assert [each for each in lines(folder) if each.startswith("/model_specs")] == [
+    assert [line for line in lines(folder) if line.startswith("/model_specs")] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",
     ]
@@ -150,10 +154,10 @@ def test_a_folder_that_changes_only_the_team_is_reported_at_the_outer_contact(
 ) -> None:
     folder.write("model_specs/_folder.yaml", "owner:\n  team: a\n  contact: https://chat.example.com/a\n")
     folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
-    folder.write("model_specs/search/one.yaml", named("one"))
-    with pytest.raises(FindingsError) as raised:
+    folder.write("model_specs/search/one.yaml", owner_line("one"))
+    with pytest.raises(FindingsError) as error_info:
         lines(folder)
-    assert {(each.file, each.line) for each in raised.value.findings} == {
+    assert {(finding.file, finding.line) for finding in error_info.value.findings} == {
         (folder.root / "model_specs/_folder.yaml", 3)
     }
 
@@ -162,20 +166,20 @@ def test_a_folder_without_any_contact_is_reported_at_its_own_owner(folder: Fleet
     folder.write("model_specs/_folder.yaml", "triton: '25.04'\nowner: {team: all}\n")
     folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
     (folder.root / "model_specs/sentences.yaml").unlink()
-    folder.write("model_specs/search/one.yaml", named("one"))
-    with pytest.raises(FindingsError) as raised:
+    folder.write("model_specs/search/one.yaml", owner_line("one"))
+    with pytest.raises(FindingsError) as error_info:
         lines(folder)
-    (found,) = raised.value.findings
-    assert (found.file, found.line) == (folder.root / "model_specs/search/_folder.yaml", 1)
+    (finding,) = error_info.value.findings
+    assert (finding.file, finding.line) == (folder.root / "model_specs/search/_folder.yaml", 1)
 
 
 def test_a_spec_that_is_a_link_is_refused_and_a_fleet_that_is_reached_by_one_is_not(
     folder: FleetFolder, tmp_path: Path
 ) -> None:
     folder.spec(SEARCH)
-    linked = folder.root.parent / "linked"
-    linked.symlink_to(folder.root)
-    assert codeowners(linked, folder.root) == lines(folder)
+    linked_folder = folder.root.parent / "linked"
+    linked_folder.symlink_to(folder.root)
+    assert codeowners(linked_folder, folder.root) == lines(folder)
     file = folder.root / "model_specs/sentences.yaml"
     outside = folder.root.parent / "outside.yaml"
     file.rename(outside)
@@ -189,20 +193,20 @@ BEGIN, END = markers(".")
 
 
 def test_what_others_wrote_stays_and_the_own_lines_are_replaced() -> None:
-    one = with_block(FILE, "* @example/platform\n", ["/a @b"], ".")
-    assert one == f"* @example/platform\n\n{BEGIN}\n/a @b\n{END}\n"
-    assert with_block(FILE, one + "/last @c\n", ["/d @e"], ".") == (
+    first_text = with_block(FILE, "* @example/platform\n", ["/a @b"], ".")
+    assert first_text == f"* @example/platform\n\n{BEGIN}\n/a @b\n{END}\n"
+    assert with_block(FILE, first_text + "/last @c\n", ["/d @e"], ".") == (
         f"* @example/platform\n\n{BEGIN}\n/d @e\n{END}\n/last @c\n"
     )
 
 
-@pytest.mark.parametrize("named", [".", "teams/old"])
-def test_the_lines_of_a_fleet_that_was_moved_are_refused_at_their_place(tmp_path: Path, named: str) -> None:
+@pytest.mark.parametrize("name", [".", "teams/old"])
+def test_the_lines_of_a_fleet_that_was_moved_are_refused_at_their_place(tmp_path: Path, name: str) -> None:
     (tmp_path / "new/model_specs").mkdir(parents=True)
-    text = with_block(FILE, "* @a\n", ["/d @e"], named)
-    found = missing_fleet(FILE, text, tmp_path)
-    assert found is not None
-    assert (found.code, found.line) == ("FL516", 3)
+    text = with_block(FILE, "* @a\n", ["/d @e"], name)
+    finding = missing_fleet(FILE, text, tmp_path)
+    assert finding is not None
+    assert (finding.code, finding.line) == ("FL516", 3)
     assert missing_fleet(FILE, with_block(FILE, "* @a\n", ["/d @e"], "new"), tmp_path) is None
 
 
@@ -233,21 +237,21 @@ def test_a_file_keeps_its_kind_of_line_breaks(own: str) -> None:
 def test_nothing_is_written_where_the_own_lines_cannot_be_told_from_those_of_others(
     text: str, line: int, problem: str
 ) -> None:
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         with_block(FILE, text, ["/d @e"], ".")
-    (found,) = raised.value.findings
-    assert (found.code, found.file, found.line) == ("FL516", FILE, line)
-    assert problem in found.message
-    assert found.hint
+    (finding,) = error_info.value.findings
+    assert (finding.code, finding.file, finding.line) == ("FL516", FILE, line)
+    assert problem in finding.message
+    assert finding.hint
 
 
 def test_two_fleets_of_one_repository_keep_each_others_lines() -> None:
-    one = with_block(FILE, "", ["/a/x @a"], "a")
-    both = with_block(FILE, one, ["/b/x @b"], "b")
-    assert both.startswith(one)
-    assert "# Begin: written by `fleet ci codeowners` in b from the `owner` of specs" in both
-    again = with_block(FILE, both, ["/a/y @a"], "a")
-    assert again == both.replace("/a/x", "/a/y")
+    first_text = with_block(FILE, "", ["/a/x @a"], "a")
+    pair = with_block(FILE, first_text, ["/b/x @b"], "b")
+    assert pair.startswith(first_text)
+    assert "# Begin: written by `fleet ci codeowners` in b from the `owner` of specs" in pair
+    second_text = with_block(FILE, pair, ["/a/y @a"], "a")
+    assert second_text == pair.replace("/a/x", "/a/y")
 
 
 def test_a_check_passes_where_no_file_has_lines_of_the_command(
@@ -256,8 +260,8 @@ def test_a_check_passes_where_no_file_has_lines_of_the_command(
     folder.spec("owner: {team: search}\n")
     folder.write("CODEOWNERS", "* @example/platform\n")
     monkeypatch.chdir(folder.root)
-    done = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
-    assert (done.exit_code, done.output) == (
+    result = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
+    assert (result.exit_code, result.output) == (
         0,
         "no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare\n",
     )
@@ -273,8 +277,8 @@ def test_the_command_writes_the_file_that_exists_and_checks_it(
     text = (folder.root / "docs/CODEOWNERS").read_text()
     assert text.startswith("* @example/platform\n\n# Begin: ")
     assert "/model_specs/sentences.yaml @example/search\n" in text
-    again = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
-    assert again.output.endswith("is up to date\n")
+    second_result = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
+    assert second_result.output.endswith("is up to date\n")
     folder.spec(SEARCH.replace("@example/search", "@example/ads"))
     with pytest.raises(FindingsError, match="FL501: this file does not match the owners"):
         CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)

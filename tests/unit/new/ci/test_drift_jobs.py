@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.workflow_files import run_with_gh, step_named
+from tests.support.workflow_files import run_with_gh, step_by_name
 
 ISSUE = "Open, update or close the issue"
 RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}
 
 
 @pytest.mark.parametrize(
-    ("existing", "call"),
+    ("existing_text", "call"),
     [
         ("", "--method POST repos/a/b/issues --raw-field title=Changed by hand in AWS"),
         ("42", "--method PATCH repos/a/b/issues/42"),
@@ -24,14 +24,16 @@ RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}
     ids=["the first time", "an update"],
 )
 def test_drift_is_one_issue_of_the_fleet_that_is_updated(
-    fleet: FleetFolder, tmp_path: Path, existing: str, call: str
+    fleet: FleetFolder, tmp_path: Path, existing_text: str, call: str
 ) -> None:
     write_drift(tmp_path, prod="max instances 4 → 20\n", dev="```\n")
-    calls = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="false", **RUN)
+    calls = run_with_gh(
+        step_by_name(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED="false", **RUN
+    )
     assert calls[0].startswith("api repos/a/b/issues?state=open&per_page=100 --paginate")
     assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
-    marker, said, *sections = (tmp_path / "body.md").read_text().splitlines()
-    assert (marker, "(https://example.com/1)" in said) == ("<!-- triton-fleet-drift -->", True)
+    marker, text, *sections = (tmp_path / "body.md").read_text().splitlines()
+    assert (marker, "(https://example.com/1)" in text) == ("<!-- triton-fleet-drift -->", True)
     assert [line for line in sections if line] == [
         "### dev",
         "    ```",
@@ -41,7 +43,7 @@ def test_drift_is_one_issue_of_the_fleet_that_is_updated(
 
 
 @pytest.mark.parametrize(
-    ("existing", "compared", "calls"),
+    ("existing_text", "compared_text", "calls"),
     [
         ("", "true", []),
         ("42", "false", []),
@@ -58,22 +60,24 @@ def test_drift_is_one_issue_of_the_fleet_that_is_updated(
     ids=["nothing to close", "not all was compared", "all is as declared"],
 )
 def test_the_issue_is_closed_when_all_environments_were_compared_and_none_differs(
-    fleet: FleetFolder, tmp_path: Path, existing: str, compared: str, calls: list[str]
+    fleet: FleetFolder, tmp_path: Path, existing_text: str, compared_text: str, calls: list[str]
 ) -> None:
-    said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED=compared, **RUN)
-    assert said[1:] == calls
+    lines = run_with_gh(
+        step_by_name(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED=compared_text, **RUN
+    )
+    assert lines[1:] == calls
 
 
-@pytest.mark.parametrize(("existing", "written"), [("", False), ("42", True)], ids=["none", "open"])
+@pytest.mark.parametrize(("existing_text", "is_written"), [("", False), ("42", True)], ids=["none", "open"])
 def test_an_open_issue_keeps_the_section_of_an_environment_that_could_not_be_compared(
-    fleet: FleetFolder, tmp_path: Path, existing: str, written: bool
+    fleet: FleetFolder, tmp_path: Path, existing_text: str, is_written: bool
 ) -> None:
     write_drift(tmp_path, "unknown", prod="search is not compared: the endpoint is Updating\n")
     write_drift(tmp_path, "none", dev="dev: no drift\n")
-    said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="true", **RUN)
-    assert len(said[1:]) == int(written)
-    if written:
-        assert said[1].startswith("api --silent --method PATCH repos/a/b/issues/42 --field body")
+    lines = run_with_gh(step_by_name(fleet, ISSUE), tmp_path, f"echo {existing_text}", COMPARED="true", **RUN)
+    assert len(lines[1:]) == int(is_written)
+    if is_written:
+        assert lines[1].startswith("api --silent --method PATCH repos/a/b/issues/42 --field body")
         sections = (tmp_path / "body.md").read_text().splitlines()[2:]
         assert [line for line in sections if line] == [
             "### prod",
@@ -82,7 +86,7 @@ def test_an_open_issue_keeps_the_section_of_an_environment_that_could_not_be_com
 
 
 @pytest.mark.parametrize(
-    ("code", "said", "outcome"),
+    ("code", "message", "outcome"),
     [
         (0, "prod: no drift", "none"),
         (0, "search is not compared: the endpoint is Updating", "unknown"),
@@ -92,29 +96,29 @@ def test_an_open_issue_keeps_the_section_of_an_environment_that_could_not_be_com
     ids=["none", "update", "drift", "denied"],
 )
 def test_the_job_of_an_environment_fails_only_when_it_could_not_be_compared(
-    fleet: FleetFolder, tmp_path: Path, code: int, said: str, outcome: str
+    fleet: FleetFolder, tmp_path: Path, code: int, message: str, outcome: str
 ) -> None:
-    step = step_named(fleet, "Compare prod")
+    step = step_by_name(fleet, "Compare prod")
     program = tmp_path / ".venv/bin/fleet"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\necho "$@" >&2\necho "{said}"\nexit {code}\n')
+    program.write_text(f'#!/bin/sh\necho "$@" >&2\necho "{message}"\nexit {code}\n')
     program.chmod(0o755)
     environment = {**os.environ, "RUNNER_TEMP": str(tmp_path), "ENVIRONMENT": "prod", "RUN": "run 1"}
-    first = step_named(fleet, "Expect an answer for prod")
+    first = step_by_name(fleet, "Expect an answer for prod")
     subprocess.run(["bash", "-e", "-c", first["run"]], cwd=tmp_path, env=environment, check=True)
     assert (tmp_path / "drift/prod.unknown").read_text() == (
         "The job ended before prod was compared: see run 1\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, check=False, capture_output=True
     )
-    assert (done.returncode != 0) is (code == 2)
-    found = {file.name: file.read_text() for file in (tmp_path / "drift").iterdir()}
-    assert found == {f"prod.{outcome}": f"drift --env prod\n{said}\n"}
+    assert (process.returncode != 0) is (code == 2)
+    texts = {file.name: file.read_text() for file in (tmp_path / "drift").iterdir()}
+    assert texts == {f"prod.{outcome}": f"drift --env prod\n{message}\n"}
 
 
-def write_drift(folder: Path, outcome: str = "drift", **found: str) -> None:
-    """What the jobs of environments leave to that of the issue."""
+def write_drift(folder: Path, outcome: str = "drift", **found_text: str) -> None:
+    """Work that the jobs of environments leave to that of the issue."""
     (folder / "drift").mkdir(exist_ok=True)
-    for environment, text in found.items():
+    for environment, text in found_text.items():
         (folder / f"drift/{environment}.{outcome}").write_text(text)

@@ -1,4 +1,4 @@
-"""What no line of a CODEOWNERS file has is the platform's: a deploy executes it."""
+"""Files that no line of a CODEOWNERS file has are the platform's: a deploy executes them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PLATFORM = 'policy: platform\nowner: {team: platform, contact: "@example/platfor
 
 
 def run(folder: FleetFolder, *options: str) -> str:
-    done = CliRunner().invoke(app, ["ci", "codeowners", *options], catch_exceptions=False)
-    assert done.exit_code == 0
-    return " ".join(f"{done.output} {done.stderr}".split())
+    result = CliRunner().invoke(app, ["ci", "codeowners", *options], catch_exceptions=False)
+    assert result.exit_code == 0
+    return " ".join(f"{result.output} {result.stderr}".split())
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ def test_it_does_not_override_lines_of_others_above_it(fleet: FleetFolder) -> No
 
 
 @pytest.mark.parametrize(
-    "others", ["/web/ @example/web\n", "* @example/all\n*\n", "# * @example/all\n/a b\n"]
+    "other_text", ["/web/ @example/web\n", "* @example/all\n*\n", "# * @example/all\n/a b\n"]
 )
-def test_a_file_whose_fallback_has_no_owner_is_warned_of(fleet: FleetFolder, others: str) -> None:
-    fleet.write(".github/CODEOWNERS", others)
-    said = run(fleet)
-    assert "warning[executed-without-owner] FL573" in said
-    assert "write `* @organisation/platform` as the first line" in said
+def test_a_file_whose_fallback_has_no_owner_is_warned_of(fleet: FleetFolder, other_text: str) -> None:
+    fleet.write(".github/CODEOWNERS", other_text)
+    text = run(fleet)
+    assert "warning[executed-without-owner] FL573" in text
+    assert "write `* @organisation/platform` as the first line" in text
     assert "FL573" in run(fleet, "--check")
 
 

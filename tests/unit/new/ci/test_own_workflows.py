@@ -19,8 +19,12 @@ from triton_fleet.new.ci import github
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
-USED = re.compile(r"uses: (\S+@[0-9a-f]{40} # v[\d.]+)$", re.MULTILINE)
-PINS = {value for value in vars(github).values() if isinstance(value, str) and USED.search(f"uses: {value}")}
+ACTION_REFERENCE = re.compile(r"uses: (\S+@[0-9a-f]{40} # v[\d.]+)$", re.MULTILINE)
+PINS = {
+    value
+    for value in vars(github).values()
+    if isinstance(value, str) and ACTION_REFERENCE.search(f"uses: {value}")
+}
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
@@ -32,11 +36,11 @@ class TestWorkflow:
 
     def test_its_actions_are_pinned_as_those_of_fleets(self, workflow: Path) -> None:
         text = workflow.read_text()
-        used = USED.findall(text)
-        assert len(used) == text.count("uses: ")
-        of_both = {pin.partition("@")[0] for pin in PINS} & {each.partition("@")[0] for each in used}
-        assert of_both
-        assert {each for each in used if each.partition("@")[0] in of_both} <= PINS
+        matches = ACTION_REFERENCE.findall(text)
+        assert len(matches) == text.count("uses: ")
+        common_pins = {pin.partition("@")[0] for pin in PINS} & {text.partition("@")[0] for text in matches}
+        assert common_pins
+        assert {text for text in matches if text.partition("@")[0] in common_pins} <= PINS
 
 
 def test_ci_runs_what_any_other_ci_runs() -> None:
@@ -46,7 +50,7 @@ def test_ci_runs_what_any_other_ci_runs() -> None:
 
 
 class TestRelease:
-    """What is published is built where nothing else has run, of a commit that was reviewed."""
+    """Published files are built where nothing else has run, of a commit that was reviewed."""
 
     @pytest.fixture
     def jobs(self) -> Any:
@@ -66,17 +70,19 @@ class TestRelease:
     def test_the_build_installs_the_build_backend_alone_by_its_hashes(self) -> None:
         command = ["make", "--dry-run", "--always-make", "wheel"]
         variables = {name: value for name, value in os.environ.items() if name != "TAG"}
-        done = subprocess.run(
+        output = subprocess.run(
             command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True
         ).stdout
-        assert [line for line in done.splitlines() if " install " in line or "--require" in line] == [
+        assert [line for line in output.splitlines() if " install " in line or "--require" in line] == [
             ".venv-release/bin/python -m pip --quiet --disable-pip-version-check install \\",
             "  --require-hashes --no-deps --only-binary :all: -r requirements-release.txt",
         ]
-        assert not {"npm", "uv", "pytest", "apt-get"} & set(re.findall(r"[\w-]+", done))
-        locked = re.findall(r"^([\w-]+)==", (ROOT / "requirements-release.txt").read_text(), re.MULTILINE)
-        assert "hatchling" in locked
-        assert len(locked) <= 6
+        assert not {"npm", "uv", "pytest", "apt-get"} & set(re.findall(r"[\w-]+", output))
+        locked_matches = re.findall(
+            r"^([\w-]+)==", (ROOT / "requirements-release.txt").read_text(), re.MULTILINE
+        )
+        assert "hatchling" in locked_matches
+        assert len(locked_matches) <= 6
 
     def test_a_tag_outside_of_main_builds_nothing(self, jobs: Any, tmp_path: Path) -> None:
         [refusal] = [step for step in jobs["build"]["steps"] if "merge-base" in step.get("run", "")]
@@ -92,7 +98,7 @@ class TestRelease:
             command = ["bash", "-e", "-c", refusal["run"]]
             return subprocess.run(command, cwd=tmp_path, env=variables, check=False).returncode
 
-        assert [code(each) for each in ("HEAD~2", "HEAD~1", "HEAD")] == [0, 0, 1]
+        assert [code(text) for text in ("HEAD~2", "HEAD~1", "HEAD")] == [0, 0, 1]
 
     def test_only_what_was_built_and_tested_is_published_by_a_job_that_reviewers_release(
         self, jobs: Any
@@ -111,8 +117,8 @@ def test_zizmor_finds_nothing() -> None:
     if zizmor is None:
         pytest.skip("zizmor is not installed: `make setup`")
     command = [zizmor, "--offline", "--no-progress", str(ROOT / ".github")]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stdout + found.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda file: file.name)

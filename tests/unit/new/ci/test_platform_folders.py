@@ -23,21 +23,21 @@ def lines(folder: FleetFolder, top: Path | None = None) -> list[str]:
 
 
 def refusal(folder: FleetFolder, top: Path | None = None) -> Finding:
-    with pytest.raises(FindingsError) as raised:
+    with pytest.raises(FindingsError) as error_info:
         lines(folder, top)
-    (found,) = raised.value.findings
-    assert found.code == "FL510"
-    assert found.hint
-    return found
+    (finding,) = error_info.value.findings
+    assert finding.code == "FL510"
+    assert finding.hint
+    return finding
 
 
 class TestARepositoryIsRefused:
     @pytest.mark.parametrize("name", ["environments", "policies", "locks", "profiles", ".github", ".gitlab"])
     def test_that_is_a_folder_of_the_platform(self, folder: FleetFolder, name: str) -> None:
         file = spec(folder, f"../{name}")
-        found = refusal(folder)
-        assert (found.file, found.line) == (file, 5)
-        assert f"`models[0].repository` is '../{name}', which is {name}/" in found.message
+        finding = refusal(folder)
+        assert (finding.file, finding.line) == (file, 5)
+        assert f"`models[0].repository` is '../{name}', which is {name}/" in finding.message
 
     @pytest.mark.parametrize(
         "repository",
@@ -62,9 +62,12 @@ class TestARepositoryIsRefused:
     def test_of_each_model_at_its_own_line(self, folder: FleetFolder) -> None:
         text = SPEC + "  - {archive: a, repository: ../policies}\n  - {archive: b, repository: ../locks}\n"
         file = folder.write("model_specs/sentences.yaml", text + EVIL)
-        with pytest.raises(FindingsError) as raised:
+        with pytest.raises(FindingsError) as error_info:
             lines(folder)
-        assert [(each.file, each.line) for each in raised.value.findings] == [(file, 6), (file, 7)]
+        assert [(finding.file, finding.line) for finding in error_info.value.findings] == [
+            (file, 6),
+            (file, 7),
+        ]
 
     @pytest.mark.parametrize("target", ["policies", "environments", "model_specs", ".github"])
     def test_whose_link_leads_to_one(self, folder: FleetFolder, target: str) -> None:
@@ -84,9 +87,9 @@ class TestARepositoryIsRefused:
         assert "which contains environments/prod.yaml" in refusal(folder).message
 
     def test_in_a_folder_of_another_fleet(self, folder: FleetFolder) -> None:
-        other = FleetFolder(folder.root / "teams/other")
-        other.spec()
-        other.environment()
+        other_folder = FleetFolder(folder.root / "teams/other")
+        other_folder.spec()
+        other_folder.environment()
         for repository in ("policies", "model_specs", "environments/models"):
             spec(folder, f"../teams/other/{repository}")
             assert "teams/other/" in refusal(folder).message
@@ -116,16 +119,18 @@ class TestARepositoryInTheFolderOfSpecs:
     @pytest.mark.parametrize("repository", [".", "..", "../ads", "../ads/models", "../models"])
     def test_is_refused_elsewhere(self, folder: FleetFolder, repository: str) -> None:
         file = spec(folder, repository, "search/ranking")
-        found = refusal(folder)
-        assert (found.file, found.line) == (file, 5)
-        assert "model_specs/" in found.message
+        finding = refusal(folder)
+        assert (finding.file, finding.line) == (file, 5)
+        assert "model_specs/" in finding.message
 
     @pytest.mark.parametrize("repository", ["search", "search/models", "search/models/x"])
-    @pytest.mark.parametrize("other", ["search/one.yaml", "search/_folder.yaml"])
+    @pytest.mark.parametrize("other_text", ["search/one.yaml", "search/_folder.yaml"])
     def test_is_refused_in_the_folder_of_other_specs(
-        self, folder: FleetFolder, repository: str, other: str
+        self, folder: FleetFolder, repository: str, other_text: str
     ) -> None:
-        folder.write(f"model_specs/{other}", SPEC.replace("sentences", "one") if "one" in other else "")
+        folder.write(
+            f"model_specs/{other_text}", SPEC.replace("sentences", "one") if "one" in other_text else ""
+        )
         spec(folder, repository)
         assert "which overlaps model_specs/search/, the folder of other specs" in refusal(folder).message
 
@@ -139,9 +144,9 @@ class TestARepositoryInTheFolderOfSpecs:
 @pytest.mark.parametrize("name", ["*", "a*", "[a-z]", "a b", "a.b", "sentences."])
 def test_a_file_whose_name_no_endpoint_can_have_is_refused(folder: FleetFolder, name: str) -> None:
     file = folder.write(f"model_specs/{name}.yaml", SPEC + EVIL)
-    found = refusal(folder)
-    assert (found.file, found.line) == (file, 1)
-    assert repr(name) in found.message
+    finding = refusal(folder)
+    assert (finding.file, finding.line) == (file, 1)
+    assert repr(name) in finding.message
 
 
 def test_lines_of_policies_are_the_last_so_that_they_win(folder: FleetFolder) -> None:

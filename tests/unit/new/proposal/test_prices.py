@@ -18,19 +18,19 @@ def words(new: NewSpecs) -> str:
 
 def test_a_price_is_that_of_each_region_that_the_endpoint_is_in(new: NewSpecs) -> None:
     new.onnx("embed")
-    said = words(new)
+    text = words(new)
     assert (
-        "ml.g4dn.xlarge (an hour: 0.7364 USD in us-east-1, ~0.7364 USD in us-west-2; on-demand list" in said
+        "ml.g4dn.xlarge (an hour: 0.7364 USD in us-east-1, ~0.7364 USD in us-west-2; on-demand list" in text
     )
-    assert "the cheapest in us-east-1 of g4dn, g5, g6" in said
+    assert "the cheapest in us-east-1 of g4dn, g5, g6" in text
 
 
 @pytest.mark.parametrize("local", ["us-east-1", "eu-central-1"])
 def test_the_region_of_this_machine_has_no_price(new: NewSpecs, local: str) -> None:
     for file in (new.fleet.root / "environments").iterdir():
         file.write_text(file.read_text().replace("us-east-1", "eu-central-1"))
-    here = f'environment: local\naccount: "123456789012"\nregion: {local}\n'
-    new.fleet.write("environments/local.yaml", here)
+    text = f'environment: local\naccount: "123456789012"\nregion: {local}\n'
+    new.fleet.write("environments/local.yaml", text)
     new.onnx("embed")
     assert "(an hour: ~0.9212 USD in eu-central-1, ~0.7364 USD in us-west-2;" in words(new)
 
@@ -39,9 +39,9 @@ def test_where_no_price_is_known_the_smallest_is_proposed(new: NewSpecs) -> None
     for file in (new.fleet.root / "environments").iterdir():
         file.write_text(file.read_text().replace("us-east-1", "cn-north-1"))
     new.onnx("embed")
-    said = words(new)
-    assert "(an hour: ~0.7364 USD in us-west-2, unknown in cn-north-1; on-demand list" in said
-    assert "the smallest of g4dn, g5, g6" in said
+    text = words(new)
+    assert "(an hour: ~0.7364 USD in us-west-2, unknown in cn-north-1; on-demand list" in text
+    assert "the smallest of g4dn, g5, g6" in text
 
 
 def test_the_fleets_own_prices_decide_what_is_cheapest(new: NewSpecs) -> None:

@@ -71,5 +71,5 @@ def test_an_unknown_profile_is_told_and_nothing_is_written(new: NewSpecs) -> Non
 
 def test_a_profile_goes_with_a_repository(new: NewSpecs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(new.fleet.root)
-    done = CliRunner().invoke(app, ["new", "fresh", "--from-spec", "sentences", "--profile", "gpu"])
-    assert done.exit_code == 2
+    result = CliRunner().invoke(app, ["new", "fresh", "--from-spec", "sentences", "--profile", "gpu"])
+    assert result.exit_code == 2

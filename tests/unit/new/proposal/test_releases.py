@@ -6,14 +6,14 @@ import pytest
 
 from tests.support.new_specs import CODE, GRAPH, TENSORS, NewSpecs, plan
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
-from tests.support.repository_archives import tar_of, zipped
+from tests.support.repository_archives import gzip_bytes, tar_of
 from triton_fleet.findings import FindingsError
 
 OPEN = graph_bytes({"x": (FLOAT, ["n", "m"])}, {"y": (FLOAT, ["n", "m"])}, nodes=[add("x", "x", "y")])
 VARIES = 'max_batch_size: 8 input [ { name: "x" data_type: TYPE_FP32 dims: [ -1 ] } ]'
 
 
-def named(capability: str) -> str:
+def release_of(capability: str) -> str:
     return f'cc_model_filenames {{ key: "{capability}" value: "a.plan" }}'
 
 
@@ -23,15 +23,15 @@ def test_a_plan_takes_the_newest_release_with_its_tensorrt_and_asks_for_its_gpu(
     assert new.spec().triton == "24.01"
     assert (
         "bert/1/model.plan was built with TensorRT 8.6.1.6; the image of Triton 24.03 has 8.6.3"
-        in new.said(text)
+        in new.refusal_text(text)
     )
-    assert "Undecided: no plan records the GPU that built it" in new.said(text)
+    assert "Undecided: no plan records the GPU that built it" in new.refusal_text(text)
     assert "FL297" in text
     assert new.passes(text)
 
 
 def test_a_plan_that_is_named_for_one_gpu_takes_an_instance_with_it(new: NewSpecs) -> None:
-    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, named("8.6"))
+    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, release_of("8.6"))
     text = new.text()
     spec = new.spec()
     assert (spec.triton, spec.instance.type, spec.models[0].built_on) == (
@@ -44,7 +44,7 @@ def test_a_plan_that_is_named_for_one_gpu_takes_an_instance_with_it(new: NewSpec
 
 
 def test_of_a_number_that_several_gpus_have_it_is_not_said_which_built_it(new: NewSpecs) -> None:
-    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, named("8.9"))
+    new.tensorrt("bert", {"1/a.plan": plan(10, 9, 0, 34)}, release_of("8.9"))
     text = new.text()
     assert (new.spec().instance.type, new.spec().models[0].built_on) == ("ml.g6.xlarge", None)
     assert new.passes(text)
@@ -55,7 +55,7 @@ def test_a_backend_that_has_left_triton_takes_a_release_that_has_it(new: NewSpec
     new.model("inception", f'platform: "tensorflow_savedmodel" {TENSORS}', files)
     text = new.text()
     assert new.spec().triton == "24.09"
-    assert "not 25.04: model 'inception' has the tensorflow backend" in new.said(text)
+    assert "not 25.04: model 'inception' has the tensorflow backend" in new.refusal_text(text)
     assert new.findings() == []
 
 
@@ -63,11 +63,11 @@ def test_a_python_environment_takes_a_release_with_its_python(new: NewSpecs) -> 
     environment = {"bin/activate": b"", "bin/python3.10": b"", "lib/python3.10/site-packages/x.py": b""}
     path = "$$TRITON_MODEL_DIRECTORY/env.tar.gz"
     parameter = f'parameters {{ key: "EXECUTION_ENV_PATH" value {{ string_value: "{path}" }} }}'
-    files = {"1/model.py": CODE, "env.tar.gz": zipped(tar_of(environment))}
+    files = {"1/model.py": CODE, "env.tar.gz": gzip_bytes(tar_of(environment))}
     new.model("embed", f'backend: "python" {TENSORS} {parameter}', files)
     text = new.text()
     assert new.spec().triton == "24.09"
-    assert "not 25.04: " in new.said(text)
+    assert "not 25.04: " in new.refusal_text(text)
     assert new.findings() == []
 
 
@@ -87,7 +87,7 @@ def test_an_onnx_model_beside_a_model_without_plan_becomes_its_engine(new: NewSp
     onnx = new.fleet.root / "model_specs" / engine.onnx
     assert (engine.model, onnx.resolve()) == ("bert", (new.models / place).resolve())
     assert engine.shapes == {"x": ("1x2", "4x2", "8x2")}
-    assert "bert uses the TensorRT backend and has no plan" in new.said(text)
+    assert "bert uses the TensorRT backend and has no plan" in new.refusal_text(text)
     assert new.passes(text)
 
 
@@ -96,7 +96,7 @@ def test_dimensions_that_a_graph_leaves_open_are_guessed_and_said_to_be(new: New
     text = new.text()
     (engine,) = new.spec().models[0].engines
     assert engine.shapes == {"x": ("1x1", "1x128", "8x512")}
-    assert "Guessed: the ONNX model leaves dimensions of x open" in new.said(text)
+    assert "Guessed: the ONNX model leaves dimensions of x open" in new.refusal_text(text)
     assert new.findings() == []
 
 
@@ -121,10 +121,10 @@ def test_plans_of_two_tensorrts_are_refused(new: NewSpecs) -> None:
     new.tensorrt("old", {"1/model.plan": plan(8, 6, 1, 6)})
     new.tensorrt("young", {"1/model.plan": plan(10, 9, 0, 34)})
     new.ensemble("all", "old", "young")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text()
-    told = {(each.code, each.file, each.line) for each in refused.value.findings}
-    assert ("FL256", new.models, None) in told
+    rows = {(finding.code, finding.file, finding.line) for finding in refusal.value.findings}
+    assert ("FL256", new.models, None) in rows
     assert new.fleet.root / "model_specs" not in {
-        each.file.parent for each in refused.value.findings if each.file
+        finding.file.parent for finding in refusal.value.findings if finding.file
     }

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from tests.support.new_specs import CODE, PROD, NewSpecs
-from tests.support.zoo_repositories import copy_committed
+from tests.support.zoo_repositories import copy_repository
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.spec.endpoint import Mode
 
@@ -34,13 +34,13 @@ def test_a_folder_outside_of_the_reviewed_tree_is_refused(new: NewSpecs) -> None
     new.python("embed")
     outside = new.fleet.root.parent / f"{new.fleet.root.name}-models"
     new.models.rename(outside)
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text(outside)
-    assert {each.code for each in refused.value.findings} == {"FL471"}
+    assert {finding.code for finding in refusal.value.findings} == {"FL471"}
 
 
 def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new: NewSpecs) -> None:
-    copy_committed(new.models)
+    copy_repository(new.models)
     for name in ("inception-v1", "resnet50", "image-classes"):
         (new.models / name).rename(new.fleet.root / name)
     new.python("other_one/classes")
@@ -48,7 +48,7 @@ def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new:
     text = new.text()
     spec = new.spec()
     assert (spec.mode, spec.default_model) == (Mode.MULTI_MODEL, None)
-    assert [each.archive for each in spec.models] == ["other-one", "top-classes"]
+    assert [model.archive for model in spec.models] == ["other-one", "top-classes"]
     assert "# other_one cannot be the name of an archive" in text
     assert "Left out, because they contain no model: scripts." in text
     assert new.passes(text)
@@ -109,7 +109,7 @@ def test_a_shared_container_routes_to_each_model_that_no_other_calls(new: NewSpe
     new.ensemble("both", "left", "right")
     text = new.text(mode=Mode.SHARED_CONTAINER)
     assert new.spec().routes == {"both": "both", "other": "other"}
-    assert "Others call left, right, so callers need no route to them." in new.said(text)
+    assert "Others call left, right, so callers need no route to them." in new.refusal_text(text)
     assert new.findings() == []
 
 
@@ -150,7 +150,9 @@ def test_weights_take_half_of_the_gpus_memory_at_most(new: NewSpecs) -> None:
         file.truncate(10 << 30)
     text = new.text()
     assert new.spec().instance.type == "ml.g6.2xlarge"
-    assert "Not ml.g4dn.xlarge: weights of 10.0 GiB leave little of its GPU's 15.0 GiB." in new.said(text)
+    assert "Not ml.g4dn.xlarge: weights of 10.0 GiB leave little of its GPU's 15.0 GiB." in new.refusal_text(
+        text
+    )
 
 
 def test_a_decoupled_model_is_called_by_generate(new: NewSpecs) -> None:
@@ -184,7 +186,7 @@ def test_a_release_without_an_image_in_one_environments_region_is_not_taken(new:
     assert new.spec().triton == "25.04"
     assert (
         "not 25.09: SageMaker has no image of Triton 25.09 in cn-north-1 (region-without-release, FL202)"
-        in new.said(text)
+        in new.refusal_text(text)
     )
 
 
@@ -192,10 +194,10 @@ def test_a_broken_repository_is_refused_in_the_words_of_the_check(new: NewSpecs)
     new.python("embed", "instance_group { kind: KIND_CPU gpus: 0 }")
     specs = new.fleet.root / "model_specs"
     before = set(specs.iterdir())
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text()
-    errors = [each for each in refused.value.findings if each.severity is Severity.ERROR]
-    assert [(each.code, each.file) for each in errors] == [("FL425", new.models / "embed/config.pbtxt")]
+    errors = [finding for finding in refusal.value.findings if finding.severity is Severity.ERROR]
+    assert [(error.code, error.file) for error in errors] == [("FL425", new.models / "embed/config.pbtxt")]
     assert set(specs.iterdir()) == before
 
 
@@ -205,9 +207,9 @@ def test_a_broken_repository_is_refused_in_the_words_of_the_check(new: NewSpecs)
 )
 def test_what_is_no_folder_of_repositories_is_refused(new: NewSpecs, path: str, code: str) -> None:
     new.python("a")
-    with pytest.raises(FindingsError) as refused:
+    with pytest.raises(FindingsError) as refusal:
         new.text(new.fleet.root / path)
-    assert [each.code for each in refused.value.findings] == [code]
+    assert [finding.code for finding in refusal.value.findings] == [code]
 
 
 def test_a_repository_in_s3_is_to_be_fetched(new: NewSpecs) -> None:

@@ -1,4 +1,4 @@
-"""What an endpoint may cost at its most: pools, shadow variants and schedules count, an unknown price is said."""
+"""Costs of an endpoint at its most: pools, shadow variants and schedules count, an unknown price is said."""
 
 from __future__ import annotations
 
@@ -8,35 +8,39 @@ from tests.support.policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
 from triton_fleet.catalog.prices import hosting_price
 from triton_fleet.findings import Severity
 
-UNPRICED = "ml.p6-b200.48xlarge"
+UNPRICED_TYPE = "ml.p6-b200.48xlarge"
 
 
 class TestCost:
     def test_the_largest_machine_a_hundred_times_is_refused_with_its_cost(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec("scaling: {min: 1, max: 100, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line, refused.severity) == ("FL954", 6, Severity.ERROR)
-        assert refused.message == (
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (
+            "FL954",
+            6,
+            Severity.ERROR,
+        )
+        assert refused_finding.message == (
             "at its maximum, 100 × ml.p5.48xlarge, the endpoint costs ~4,557,312 USD a month"
             " (~: computed from EC2's price of the same size and region);"
             f" policies/platform.yaml:5 allows 20,000 USD {BY}"
         )
-        assert refused.hint == f"write another instance type{ASK}"
+        assert refused_finding.hint == f"write another instance type{ASK}"
 
     def test_the_hint_has_the_number_of_instances_that_is_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 100000}")
         fleet.spec("scaling: {min: 1, max: 3, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
         assert fleet.findings()[0].hint == f"write 2 or fewer, or another instance type{ASK}"
         fleet.spec("scaling: {min: 1, max: 2, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_exactly_the_limit_is_allowed_and_a_cent_more_is_not(self, fleet: PolicyFleet) -> None:
         price = hosting_price("ml.g5.xlarge", "us-east-1")
         assert price is not None
         month = price.hourly * 720
         fleet.policy(f"monthly_cost: {{endpoint: {month}}}")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
         fleet.policy(f"monthly_cost: {{endpoint: {float(month) - 0.01}}}")
         assert fleet.codes() == ["FL954"]
 
@@ -50,48 +54,50 @@ class TestCost:
     ) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(raw)
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line) == ("FL954", line)
-        assert "× ml.p5.48xlarge" in refused.message
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line) == ("FL954", line)
+        assert "× ml.p5.48xlarge" in refused_finding.message
 
     def test_a_schedule_counts_at_its_most(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(
             'scaling:\n  min: 1\n  max: 2\n  schedules:\n    - {name: a, at: "rate(1 hours)", max: 90}\n'
         )
-        assert fleet.said()[0].startswith("sentences.yaml:10 FL954 at its maximum, 90 × ml.g5.xlarge")
+        assert fleet.finding_lines()[0].startswith(
+            "sentences.yaml:10 FL954 at its maximum, 90 × ml.g5.xlarge"
+        )
 
     def test_without_a_price_the_policy_cannot_be_checked_and_a_warning_says_so(
         self, fleet: PolicyFleet
     ) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
-        fleet.spec(instance=UNPRICED)
-        (warned,) = fleet.findings()
-        assert (warned.code, warned.severity, warned.line) == ("FL994", Severity.WARNING, 3)
-        assert warned.message == (
-            f"the catalog has no price of {UNPRICED} in us-east-1, so the cost is unknown;"
+        fleet.spec(instance=UNPRICED_TYPE)
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity, finding.line) == ("FL994", Severity.WARNING, 3)
+        assert finding.message == (
+            f"the catalog has no price of {UNPRICED_TYPE} in us-east-1, so the cost is unknown;"
             f" policies/platform.yaml:5 allows 20,000 USD a month {BY}"
         )
-        assert warned.hint == (
+        assert finding.hint == (
             "write its price per hour into prices.yaml at the top of the fleet, with a `date` and"
-            f" `prices: {{us-east-1: {{{UNPRICED}: PRICE}}}}`{ASK}"
+            f" `prices: {{us-east-1: {{{UNPRICED_TYPE}: PRICE}}}}`{ASK}"
         )
 
     def test_what_the_hint_names_ends_the_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
-        fleet.spec(instance=UNPRICED)
-        own = f"date: 2026-11-01\nprices: {{us-east-1: {{{UNPRICED}: 20}}}}\n"
+        fleet.spec(instance=UNPRICED_TYPE)
+        own = f"date: 2026-11-01\nprices: {{us-east-1: {{{UNPRICED_TYPE}: 20}}}}\n"
         fleet.folder.write("prices.yaml", own)
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
         fleet.folder.write("prices.yaml", own.replace(": 20}", ": 30}"))
-        (refused,) = fleet.findings()
-        assert "the endpoint costs 21,600 USD a month;" in refused.message
+        (refused_finding,) = fleet.findings()
+        assert "the endpoint costs 21,600 USD a month;" in refused_finding.message
 
     def test_a_limit_is_in_the_currency_of_the_fleets_prices(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 900}")
         fleet.folder.write("prices.yaml", "date: 2026-11-01\ncurrency: EUR\nusd_rate: 0.9\n")
-        (refused,) = fleet.findings()  # 1,013.76 USD
-        assert "costs 912.38 EUR a month; policies/platform.yaml:5 allows 900 EUR" in refused.message
+        (refused_finding,) = fleet.findings()  # 1,013.76 USD
+        assert "costs 912.38 EUR a month; policies/platform.yaml:5 allows 900 EUR" in refused_finding.message
 
     def test_a_mistake_in_the_prices_is_reported_and_no_cost_is_known(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 900}")
@@ -103,13 +109,13 @@ class TestCost:
     def test_an_instance_type_that_the_catalog_lacks_gets_no_price(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(instance="ml.g99.xlarge")
-        (warned,) = fleet.findings()
-        assert warned.message.startswith("the catalog does not have ml.g99.xlarge, so the cost is unknown")
-        assert warned.hint == f"write an instance type that it has{ASK}"
+        (finding,) = fleet.findings()
+        assert finding.message.startswith("the catalog does not have ml.g99.xlarge, so the cost is unknown")
+        assert finding.hint == f"write an instance type that it has{ASK}"
 
     def test_a_type_without_a_price_hides_no_cost_of_the_others(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(POOLS.replace("ml.g5.xlarge", "ml.g99.xlarge"))
-        (refused,) = fleet.findings()
-        assert refused.code == "FL954"
-        assert "a month, and 1 unknown" in refused.message
+        (refused_finding,) = fleet.findings()
+        assert refused_finding.code == "FL954"
+        assert "a month, and 1 unknown" in refused_finding.message

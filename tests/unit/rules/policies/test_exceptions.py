@@ -39,7 +39,7 @@ class TestDays:
         assert fleet.codes(today=day) == codes
 
     @pytest.mark.parametrize(
-        ("day", "left"),
+        ("day", "remaining_text"),
         [
             (date(2027, 3, 24), "7 days are left"),
             (date(2027, 3, 30), "1 day is left"),
@@ -47,26 +47,29 @@ class TestDays:
         ],
     )
     def test_the_warning_stands_at_its_day_and_names_who_needs_it(
-        self, fleet: PolicyFleet, day: date, left: str
+        self, fleet: PolicyFleet, day: date, remaining_text: str
     ) -> None:
         fleet.policy(LARGE, exception())
         fleet.spec(MANY)
-        (warned,) = fleet.findings(today=day)
-        assert (warned.severity, warned.line) == (Severity.WARNING, 11)
-        assert warned.message == f"the exception for sentences from `affordable` ends on 2027-03-31: {left}"
-        assert warned.hint == "change sentences, or set another day; the reason was: the index is rebuilt"
+        (finding,) = fleet.findings(today=day)
+        assert (finding.severity, finding.line) == (Severity.WARNING, 11)
+        assert (
+            finding.message
+            == f"the exception for sentences from `affordable` ends on 2027-03-31: {remaining_text}"
+        )
+        assert finding.hint == "change sentences, or set another day; the reason was: the index is rebuilt"
 
     def test_afterwards_the_refusal_names_it_and_it_is_to_be_taken_out(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 2", exception())
         fleet.spec(MANY)
-        refused, expired = fleet.findings(today=date(2027, 4, 1))
-        assert refused.message == (
+        refused_finding, finding = fleet.findings(today=date(2027, 4, 1))
+        assert refused_finding.message == (
             f"`scaling.max` is 9; policies/platform.yaml:5 allows 2 instances {BY}."
             " The exception in policies/platform.yaml:7 ended on 2027-03-31"
         )
-        assert (expired.severity, expired.line) == (Severity.WARNING, 10)
-        assert expired.message == "the exception for sentences from `affordable` ended on 2027-03-31"
-        assert expired.hint == "remove it, or set another day"
+        assert (finding.severity, finding.line) == (Severity.WARNING, 10)
+        assert finding.message == "the exception for sentences from `affordable` ended on 2027-03-31"
+        assert finding.hint == "remove it, or set another day"
 
     def test_one_that_ends_soon_and_that_nobody_needs_is_unused(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())
@@ -93,13 +96,15 @@ class TestExtent:
 
     def test_one_requirement_may_be_excused_alone(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {samples: 1, owner: true}", exception("    allows: [require.samples]\n"))
-        assert [each.split(";")[0] for each in fleet.said()] == ["sentences.yaml:1 FL990 `owner` is missing"]
+        assert [line.split(";")[0] for line in fleet.finding_lines()] == [
+            "sentences.yaml:1 FL990 `owner` is missing"
+        ]
 
     def test_it_is_of_the_endpoints_whose_names_match(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 2", exception(endpoints="[sent*, bert-1]"))
         for name in ("sentences", "bert-1", "bert-12"):
             fleet.spec(MANY, name)
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "bert-12.yaml:6 FL953 `scaling.max` is 9"
         ]
 
@@ -116,7 +121,7 @@ class TestExtent:
         fleet.policy("max_instances: 2", "  - {name: other, max_instances: 3}\n" + exception())
         fleet.policy("max_instances: 2", name="security")
         fleet.spec(MANY)
-        assert [each.partition("; ")[2].split(",")[0] for each in fleet.said()] == [
+        assert [line.partition("; ")[2].split(",")[0] for line in fleet.finding_lines()] == [
             "policies/platform.yaml:6 allows 3 instances (`other`",
             "policies/security.yaml:5 allows 2 instances (`affordable`",
         ]
@@ -126,7 +131,7 @@ class TestExtent:
         fleet.spec(name="bert")
         assert fleet.findings()[0].endpoints == ()
         fleet.policy("regions: eu-*", exception(endpoints="'*'"))
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_no_spec_can_allow_itself_what_a_policy_refuses(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 2")
@@ -137,13 +142,13 @@ class TestExtent:
 class TestUnused:
     def test_one_that_excuses_nothing_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())
-        (unused,) = fleet.findings()
-        assert (unused.code, unused.severity, unused.line) == ("FL993", Severity.WARNING, 8)
-        assert unused.message == "the exception from `affordable` for sentences excuses nothing in 'dev'"
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity, finding.line) == ("FL993", Severity.WARNING, 8)
+        assert finding.message == "the exception from `affordable` for sentences excuses nothing in 'dev'"
 
     def test_one_for_an_endpoint_that_does_not_exist_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception(endpoints="[sentense, bert-*]"))
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "platform.yaml:8 FL993 the exception from `affordable` names sentense or bert-*, which matches no"
             " endpoint of this fleet"
         ]
@@ -151,12 +156,12 @@ class TestUnused:
     def test_one_of_a_statement_about_other_environments_is_not(self, fleet: PolicyFleet) -> None:
         fleet.folder.environment(name="prod")
         fleet.policy(f"{LARGE}\nwhen: {{environment: prod}}", exception())
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_one_from_a_statement_about_another_team_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(f"{LARGE}\nwhen: {{owner: search}}", exception())
         fleet.spec("owner: {team: ads}\n")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "platform.yaml:9 FL993 the exception from `affordable` is for sentences, to which the statement does"
             " not apply"
         ]
@@ -165,7 +170,7 @@ class TestUnused:
         fleet.folder.environment(name="prod")
         fleet.policy(LARGE, exception(endpoints="other"))
         fleet.spec("environments: [prod]\n", name="other")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     @pytest.mark.parametrize(("environment", "codes"), [("dev", []), ("prod", ["FL991"])])
     def test_the_end_of_one_is_reported_where_its_statement_applies(
@@ -178,5 +183,5 @@ class TestUnused:
     def test_it_is_not_where_only_some_endpoints_are_checked(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())
         fleet.spec(name="other")
-        assert fleet.said("other") == []
+        assert fleet.finding_lines("other") == []
         assert fleet.codes() == ["FL993"]

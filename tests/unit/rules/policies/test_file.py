@@ -21,11 +21,13 @@ EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: a, reason: a te
 
 def problems(fleet: PolicyFleet, text: str) -> list[str]:
     fleet.folder.write("policies/platform.yaml", text)
-    return [f"{each.line} {each.code} {each.message} | {each.hint}" for each in fleet.findings()]
+    return [
+        f"{finding.line} {finding.code} {finding.message} | {finding.hint}" for finding in fleet.findings()
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (GOOD.replace("max_instances", "max_instance"), "5 FL110 unknown key `statements[0].max_instance`"),
         (
@@ -57,8 +59,8 @@ def problems(fleet: PolicyFleet, text: str) -> list[str]:
         (GOOD + EXCEPTION.replace("}", ", allows: []}"), "7 FL112"),
     ],
 )
-def test_a_mistake_is_refused_with_its_line(fleet: PolicyFleet, text: str, said: str) -> None:
-    assert any(said in each for each in problems(fleet, text)), problems(fleet, text)
+def test_a_mistake_is_refused_with_its_line(fleet: PolicyFleet, text: str, message: str) -> None:
+    assert any(message in problem for problem in problems(fleet, text)), problems(fleet, text)
 
 
 def test_all_mistakes_of_all_files_are_reported_and_the_other_policies_hold(fleet: PolicyFleet) -> None:
@@ -74,7 +76,7 @@ def test_a_file_that_would_be_overlooked_is_refused(fleet: PolicyFleet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("when", "code", "hint"),
+    ("moment", "code", "hint"),
     [
         ("{environment: devv}", "FL120", "did you mean `dev`?"),
         ("{environment: [dev, 'prod']}", "FL120", "known: dev"),
@@ -82,28 +84,28 @@ def test_a_file_that_would_be_overlooked_is_refused(fleet: PolicyFleet) -> None:
     ],
 )
 def test_an_environment_or_profile_without_a_file_is_refused_as_the_statement_would_hold_nowhere(
-    fleet: PolicyFleet, when: str, code: str, hint: str
+    fleet: PolicyFleet, moment: str, code: str, hint: str
 ) -> None:
     fleet.folder.write("profiles/gpu.yaml", "logs: {retention_days: 7}\n")
-    fleet.policy(f"max_instances: 5\nwhen: {when}")
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.line, refused.severity) == (code, 6, Severity.ERROR)
-    assert hint in refused.hint
+    fleet.policy(f"max_instances: 5\nwhen: {moment}")
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (code, 6, Severity.ERROR)
+    assert hint in refused_finding.hint
 
 
 @pytest.mark.parametrize(
-    ("when", "what"), [("environment: prd*", "environment"), ("profile: gpx-*", "profile")]
+    ("moment", "what"), [("environment: prd*", "environment"), ("profile: gpx-*", "profile")]
 )
-def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, when: str, what: str) -> None:
-    fleet.policy(f"max_instances: 5\nwhen: {{{when}}}")
-    (warned,) = fleet.findings()
-    assert (warned.code, warned.line, warned.severity) == ("FL995", 6, Severity.WARNING)
-    assert warned.message.startswith(f"the statement `affordable` names an unknown {what}: ")
+def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, moment: str, what: str) -> None:
+    fleet.policy(f"max_instances: 5\nwhen: {{{moment}}}")
+    (finding,) = fleet.findings()
+    assert (finding.code, finding.line, finding.severity) == ("FL995", 6, Severity.WARNING)
+    assert finding.message.startswith(f"the statement `affordable` names an unknown {what}: ")
 
 
 def test_a_team_may_own_endpoints_later(fleet: PolicyFleet) -> None:
     fleet.policy("max_instances: 5\nwhen: {owner: nobody}")
-    assert fleet.said() == []
+    assert fleet.finding_lines() == []
 
 
 def test_an_exception_for_an_environment_without_a_file_is_refused(fleet: PolicyFleet) -> None:
@@ -111,16 +113,20 @@ def test_an_exception_for_an_environment_without_a_file_is_refused(fleet: Policy
         "{statement: affordable, endpoints: '*', reason: a test, until: 2027-03-31, environment: devv}"
     )
     fleet.policy("max_instances: 5", f"exceptions:\n  - {exception}\n")
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.line, refused.severity) == ("FL120", 7, Severity.ERROR)
-    assert refused.message == "the exception from `affordable` names an unknown environment: 'devv'"
-    assert refused.hint.startswith("did you mean `dev`?")
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (
+        "FL120",
+        7,
+        Severity.ERROR,
+    )
+    assert refused_finding.message == "the exception from `affordable` names an unknown environment: 'devv'"
+    assert refused_finding.hint.startswith("did you mean `dev`?")
 
 
 def test_policies_may_be_in_folders(fleet: PolicyFleet) -> None:
     fleet.folder.write("policies/team/platform.yaml", f"{HEAD}    instances: ml.p3.*\n")
-    (refused,) = fleet.findings()
-    assert "; policies/team/platform.yaml:5 allows ml.p3.* (" in refused.message
+    (refused_finding,) = fleet.findings()
+    assert "; policies/team/platform.yaml:5 allows ml.p3.* (" in refused_finding.message
 
 
 def test_policies_in_a_linked_folder_are_refused_and_not_overlooked(
@@ -129,20 +135,20 @@ def test_policies_in_a_linked_folder_are_refused_and_not_overlooked(
     fleet.policy("max_instances: 5")
     (tmp_path / "elsewhere").mkdir()
     (fleet.folder.root / "policies/linked").symlink_to(tmp_path / "elsewhere")
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.severity) == ("FL105", Severity.ERROR)
-    assert refused.message == "this folder is a link, so no policy in it is read"
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.severity) == ("FL105", Severity.ERROR)
+    assert refused_finding.message == "this folder is a link, so no policy in it is read"
 
 
 def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
     fleet.folder.write("policies", GOOD)
-    (refused,) = fleet.findings()
-    assert (refused.code, refused.severity) == ("FL101", Severity.ERROR)
-    assert refused.message == "this is not a folder, so no policy is read"
+    (refused_finding,) = fleet.findings()
+    assert (refused_finding.code, refused_finding.severity) == ("FL101", Severity.ERROR)
+    assert refused_finding.message == "this is not a folder, so no policy is read"
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         ("instances: [ml.g5.*, ml.g55.*]", "`instances` of the statement `affordable` allows 'ml.g55.*'"),
         ("regions: [us-*, eu-wset-1]", "`regions` of the statement `affordable` allows 'eu-wset-1'"),
@@ -152,20 +158,20 @@ def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
         ),
     ],
 )
-def test_what_matches_nothing_that_exists_is_a_warning(fleet: PolicyFleet, keys: str, said: str) -> None:
+def test_what_matches_nothing_that_exists_is_a_warning(fleet: PolicyFleet, keys: str, message: str) -> None:
     fleet.policy(keys)
-    (warned,) = fleet.findings()
-    assert (warned.code, warned.line, warned.severity) == ("FL995", 5, Severity.WARNING)
-    assert warned.message == f"{said}, which is unknown"
+    (finding,) = fleet.findings()
+    assert (finding.code, finding.line, finding.severity) == ("FL995", 5, Severity.WARNING)
+    assert finding.message == f"{message}, which is unknown"
 
 
 class TestSchema:
     def test_the_shipped_policy_is_valid(self) -> None:
         schema = json.loads((ROOT / "policies/policy.schema.json").read_text())
         Draft202012Validator.check_schema(schema)
-        shipped = yaml.load((ROOT / "policies/platform.yaml").read_text(), yaml.BaseLoader)
-        shipped["statements"][0] |= {"max_instances": 100, "monthly_cost": {"endpoint": 100000}}
-        assert list(Draft202012Validator(schema).iter_errors(shipped)) == []
+        shipped_policy = yaml.load((ROOT / "policies/platform.yaml").read_text(), yaml.BaseLoader)
+        shipped_policy["statements"][0] |= {"max_instances": 100, "monthly_cost": {"endpoint": 100000}}
+        assert list(Draft202012Validator(schema).iter_errors(shipped_policy)) == []
 
     @pytest.mark.parametrize(
         "text",
@@ -190,8 +196,8 @@ class TestSchema:
 
     def test_every_key_is_explained(self) -> None:
         schema = policy_schema()
-        for each in (schema, *schema["$defs"].values()):
-            for key, value in each.get("properties", {}).items():
+        for entry in (schema, *schema["$defs"].values()):
+            for key, value in entry.get("properties", {}).items():
                 assert value.get("description") or "$ref" in str(value) or key in ("gpus", "triton"), key
 
     def test_it_is_written_where_there_is_a_folder_for_policies(self, fleet: PolicyFleet) -> None:

@@ -1,4 +1,4 @@
-"""What a statement allows: each key, with the spec's line, the policy's line and owner, and what to write."""
+"""Limits of a statement: each key, with the spec's line, the policy's line and owner, and what to write."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ class TestInstances:
     )
     def test_a_type_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet, patterns: str) -> None:
         fleet.policy(f"instances: {patterns}")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_another_one_is_refused_at_its_line_with_the_line_and_owner_of_the_policy(
         self, fleet: PolicyFleet
     ) -> None:
         fleet.policy("instances: [ml.g6.*, ml.g6e.2xlarge]")
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line, refused.severity) == ("FL950", 3, Severity.ERROR)
-        assert refused.message == (
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line, refused_finding.severity) == (
+            "FL950",
+            3,
+            Severity.ERROR,
+        )
+        assert refused_finding.message == (
             "`instance.type` is ml.g5.xlarge; policies/platform.yaml:5 allows ml.g6.* and ml.g6e.2xlarge "
             + BY
         )
-        assert refused.hint.startswith("write one of ml.g6.xlarge, ml.g6.2xlarge, ")
-        assert refused.hint.endswith(" and 4 more" + ASK)
+        assert refused_finding.hint.startswith("write one of ml.g6.xlarge, ml.g6.2xlarge, ")
+        assert refused_finding.hint.endswith(" and 4 more" + ASK)
 
     def test_a_pattern_matches_the_whole_name_and_a_dot_only_a_dot(self, fleet: PolicyFleet) -> None:
         fleet.policy("instances: [ml.g5, g5.xlarge, ml.g5xxlarge]")
@@ -36,14 +40,14 @@ class TestInstances:
     def test_an_instance_pool_of_another_type_is_refused_at_its_line(self, fleet: PolicyFleet) -> None:
         fleet.policy("instances: ml.g5.*")
         fleet.spec(POOLS)
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:10 FL950 instance pool 2 is ml.p5.48xlarge; policies/platform.yaml:5 allows ml.g5.* {BY}"
         ]
 
     def test_a_shadow_variant_of_another_type_is_refused(self, fleet: PolicyFleet) -> None:
         fleet.policy("instances: ml.g5.*")
         fleet.spec(SHADOW)
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:9 FL950 shadow variant next is ml.p5.48xlarge"
         ]
 
@@ -87,19 +91,19 @@ class TestInstances:
         fleet.policy(keys)
         fleet.spec(f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n")
         assert code in fleet.codes()
-        assert all("that is not written out" in each for each in fleet.said())
+        assert all("that is not written out" in line for line in fleet.finding_lines())
 
 
 class TestGpus:
     def test_an_instance_may_have_as_many_as_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("gpus: {max: 4}")
         fleet.spec(instance="ml.g5.12xlarge")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_more_are_refused(self, fleet: PolicyFleet) -> None:
         fleet.policy("gpus: {max: 4}")
         fleet.spec(instance="ml.g5.48xlarge")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "sentences.yaml:3 FL951 `instance.type` is ml.g5.48xlarge, which has 8 GPUs;"
             f" policies/platform.yaml:5 allows 4 GPUs in an instance {BY}"
         ]
@@ -115,9 +119,9 @@ class TestGpus:
     ) -> None:
         fleet.policy("gpus: {max: 4}")
         fleet.spec(instance="ml.g99.xlarge")
-        (warned,) = fleet.findings()
-        assert (warned.code, warned.severity) == ("FL994", Severity.WARNING)
-        assert warned.message.startswith("the catalog does not have ml.g99.xlarge")
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity) == ("FL994", Severity.WARNING)
+        assert finding.message.startswith("the catalog does not have ml.g99.xlarge")
 
 
 class TestRegions:
@@ -127,15 +131,15 @@ class TestRegions:
         fleet.policy("regions: [eu-*, us-west-2]")
         for name in ("a", "b", "c"):
             fleet.spec(name=name)
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             "dev.yaml:3 FL952 the environment 'dev' is in us-east-1; policies/platform.yaml:5 allows eu-* and"
             f" us-west-2 {BY}"
         ]
-        assert [each.endpoints for each in fleet.findings()] == [("a", "b", "c", "sentences")]
+        assert [finding.endpoints for finding in fleet.findings()] == [("a", "b", "c", "sentences")]
 
     def test_one_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("regions: us-*")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
 
 class TestMaxInstances:
@@ -143,7 +147,7 @@ class TestMaxInstances:
     def test_so_many_are_allowed(self, fleet: PolicyFleet, number: int) -> None:
         fleet.policy("max_instances: 20")
         fleet.spec(f"scaling: {{min: 1, max: {number}, gpu_utilization: 60}}\n")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     @pytest.mark.parametrize(
         ("text", "line", "key"),
@@ -177,7 +181,7 @@ class TestMaxInstances:
     ) -> None:
         fleet.policy("max_instances: 20")
         fleet.spec(text)
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:{line} FL953 {key} is 21; policies/platform.yaml:5 allows 20 instances {BY}"
         ]
 
@@ -189,7 +193,7 @@ class TestMaxInstances:
     def test_those_of_a_shadow_variant_are_limited_too(self, fleet: PolicyFleet) -> None:
         fleet.policy("max_instances: 20")
         fleet.spec(SHADOW)
-        assert fleet.said()[0].startswith(
+        assert fleet.finding_lines()[0].startswith(
             "sentences.yaml:9 FL953 ShadowProductionVariants.0.InitialInstanceCount is 100; "
         )
 
@@ -197,8 +201,11 @@ class TestMaxInstances:
         fleet.policy("max_instances: 20")
         fleet.spec("scaling: {min: 1, max: 2, gpu_utilization: 60}\n")
         fleet.folder.environment("overrides:\n  sentences:\n    scaling: {max: 21}\n")
-        (refused,) = fleet.findings()
-        assert (refused.file, refused.line) == (fleet.folder.root / "environments/dev.yaml", 6)
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.file, refused_finding.line) == (
+            fleet.folder.root / "environments/dev.yaml",
+            6,
+        )
 
     @pytest.mark.parametrize("value", ["{Ref: Count}", "many", "[1]"])
     def test_a_number_that_nobody_can_read_is_refused(self, fleet: PolicyFleet, value: str) -> None:

@@ -31,12 +31,12 @@ class TestReleases:
 
     def test_messages_have_the_day_and_the_releases_that_stay(self, fleet: PolicyFleet) -> None:
         fleet.policy('triton:\n  releases: {"25.04": 2027-01-31, "25.09": 2027-06-30, "24.09": 2026-01-31}')
-        (soon,) = fleet.findings(today=date(2027, 1, 30))
-        assert (soon.severity, soon.line) == (Severity.WARNING, 2)
-        assert soon.message == (
+        (finding,) = fleet.findings(today=date(2027, 1, 30))
+        assert (finding.severity, finding.line) == (Severity.WARNING, 2)
+        assert finding.message == (
             "`triton` is 25.04, and 1 day is left; policies/platform.yaml:6 allows it until 2027-01-31 " + BY
         )
-        assert soon.hint == f"write 25.09{ASK}"
+        assert finding.hint == f"write 25.09{ASK}"
         (late,) = fleet.findings(today=date(2027, 2, 1))
         assert late.severity is Severity.ERROR
         assert late.message.startswith(
@@ -45,8 +45,8 @@ class TestReleases:
 
     def test_the_last_release_before_its_end_is_not_proposed_again(self, fleet: PolicyFleet) -> None:
         fleet.policy('triton: {releases: {"25.04": 2027-03-31}}')
-        (soon,) = fleet.findings(today=date(2027, 3, 20))
-        assert soon.hint == f"have the policy allow another release{ASK}"
+        (finding,) = fleet.findings(today=date(2027, 3, 20))
+        assert finding.hint == f"have the policy allow another release{ASK}"
 
     @pytest.mark.parametrize(
         ("raw", "name"),
@@ -64,7 +64,7 @@ class TestReleases:
     ) -> None:
         fleet.policy('triton: {releases: {"25.04": null}}')
         fleet.spec(f"cloudformation: {{Model: {{{raw}}}}}\n")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:6 FL956 the raw property {name} replaces the image of `triton`;"
             f" policies/platform.yaml:5 allows 25.04 {BY}"
         ]
@@ -83,21 +83,21 @@ class TestImages:
             "locks/dev/sentences.lock.yaml", f"{LOCK}image: {{digest: '{self.DIGEST}'{facts}}}\n"
         )
 
-    @pytest.mark.parametrize(("contained", "codes"), [("25.04", []), ("22.05", ["FL956"])])
+    @pytest.mark.parametrize(("contained_text", "codes"), [("25.04", []), ("22.05", ["FL956"])])
     def test_one_that_contains_another_release_is_compared_by_that(
-        self, fleet: PolicyFleet, contained: str, codes: list[str]
+        self, fleet: PolicyFleet, contained_text: str, codes: list[str]
     ) -> None:
-        self.use(fleet, f", facts: {{triton: '{contained}'}}")
+        self.use(fleet, f", facts: {{triton: '{contained_text}'}}")
         assert fleet.codes() == codes
 
     def test_the_finding_names_the_release_at_the_image(self, fleet: PolicyFleet) -> None:
         self.use(fleet, ", facts: {triton: '22.05'}")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"sentences.yaml:6 FL956 the image contains Triton 22.05; policies/platform.yaml:5 allows 25.04 {BY}"
         ]
 
     def test_of_one_that_nobody_could_read_the_policy_cannot_be_checked(self, fleet: PolicyFleet) -> None:
         self.use(fleet, "")
-        (warned,) = fleet.findings()
-        assert (warned.code, warned.severity) == ("FL994", Severity.WARNING)
-        assert warned.message.startswith("the Triton release in the image is unknown")
+        (finding,) = fleet.findings()
+        assert (finding.code, finding.severity) == ("FL994", Severity.WARNING)
+        assert finding.message.startswith("the Triton release in the image is unknown")

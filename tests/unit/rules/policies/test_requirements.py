@@ -1,4 +1,4 @@
-"""What a statement requires: each key, met and unmet, with the line where it belongs."""
+"""Requirements of a statement: each key, met and unmet, with the line where it belongs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
 
 
 @pytest.mark.parametrize(
-    ("require", "unmet", "line", "found", "rule"),
+    ("require", "unmet", "line", "text", "rule"),
     [
         ("owner: true", "", 1, "`owner` is missing", "requires it"),
         ("min_instances: 2", "", 3, "`instance.count` is 1", "requires 2 instances"),
@@ -137,15 +137,17 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
     ],
 )
 def test_what_is_missing_is_refused_where_it_belongs(
-    fleet: PolicyFleet, require: str, unmet: str, line: int, found: str, rule: str
+    fleet: PolicyFleet, require: str, unmet: str, line: int, text: str, rule: str
 ) -> None:
     fleet.policy(f"require: {{{require}}}")
     fleet.spec(unmet)
-    assert fleet.said() == [f"sentences.yaml:{line} FL990 {found}; policies/platform.yaml:5 {rule} {BY}"]
+    assert fleet.finding_lines() == [
+        f"sentences.yaml:{line} FL990 {text}; policies/platform.yaml:5 {rule} {BY}"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("require", "met"),
+    ("require", "met_text"),
     [
         ("owner: true", "owner: {team: search}\n"),
         ("owner: false", ""),
@@ -173,21 +175,21 @@ def test_what_is_missing_is_refused_where_it_belongs(
         ("log_retention_days: 30", ""),
     ],
 )
-def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met: str) -> None:
+def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met_text: str) -> None:
     fleet.policy(f"require: {{{require}}}")
-    fleet.spec(met)
-    assert fleet.said() == []
+    fleet.spec(met_text)
+    assert fleet.finding_lines() == []
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))
 def test_the_rollout_of_a_hint_is_one_that_the_rules_accept(fleet: PolicyFleet, strategy: Strategy) -> None:
     fleet.policy(f"require: {{rollout: [{strategy}]}}")
-    (refused,) = fleet.findings()
-    proposed = refused.hint.removeprefix("write `").removesuffix(f"`{ASK}")
-    fleet.spec(f"{proposed}\n", instance="ml.g5.xlarge, count: 2")
+    (refused_finding,) = fleet.findings()
+    text = refused_finding.hint.removeprefix("write `").removesuffix(f"`{ASK}")
+    fleet.spec(f"{text}\n", instance="ml.g5.xlarge, count: 2")
     project = open_project(fleet.folder.root, "dev")
-    found = all_findings(project, today=TODAY)
-    assert [each.message for each in found if "rollout" in each.message] == []
+    findings = all_findings(project, today=TODAY)
+    assert [finding.message for finding in findings if "rollout" in finding.message] == []
 
 
 def test_an_exception_from_the_strategy_does_not_cover_the_alarms(fleet: PolicyFleet) -> None:
@@ -200,7 +202,7 @@ def test_an_exception_from_the_strategy_does_not_cover_the_alarms(fleet: PolicyF
         "rollout: {strategy: rolling, step: 50%}\n"
         "cloudformation: {Endpoint: {DeploymentConfig.AutoRollbackConfiguration: null}}\n"
     )
-    assert [each.partition(";")[0] for each in fleet.said()] == [
+    assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
         "sentences.yaml:7 FL990 the raw property DeploymentConfig.AutoRollbackConfiguration replaces `rollout`"
     ]
 
@@ -209,20 +211,20 @@ class TestKey:
     def test_an_environment_without_one_is_refused_once_for_all_endpoints(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {kms_key: true}")
         fleet.spec(name="other")
-        assert fleet.said() == [
+        assert fleet.finding_lines() == [
             f"dev.yaml:1 FL990 the environment 'dev' has no `kms_key`; policies/platform.yaml:5 requires one {BY}"
         ]
 
     def test_one_of_the_environment_is_enough(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {kms_key: true}")
         fleet.folder.environment(KEY)
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_a_spec_cannot_take_it_away_by_a_raw_property(self, fleet: PolicyFleet) -> None:
         fleet.policy("require: {kms_key: true}")
         fleet.folder.environment(KEY)
         fleet.spec("cloudformation: {EndpointConfig: {KmsKeyId: null}}\n")
-        assert [each.partition(" replaces")[0] for each in fleet.said()] == [
+        assert [line.partition(" replaces")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:6 FL990 the raw property KmsKeyId"
         ]
 
@@ -234,23 +236,23 @@ class TestTags:
         tags = "tags: {cost-centre: '4711'}\n"
         fleet.spec(tags if place == "spec" else "")
         fleet.folder.environment(tags if place == "environment" else "")
-        assert fleet.said() == []
+        assert fleet.finding_lines() == []
 
     def test_one_that_is_missing_is_refused_at_the_tags_of_the_spec(self, fleet: PolicyFleet) -> None:
         fleet.policy("tags: [team, cost-centre]")
         fleet.spec("tags: {team: search}\n")
-        (refused,) = fleet.findings()
-        assert (refused.code, refused.line) == ("FL959", 6)
-        assert refused.message == (
+        (refused_finding,) = fleet.findings()
+        assert (refused_finding.code, refused_finding.line) == ("FL959", 6)
+        assert refused_finding.message == (
             "there is no tag `cost-centre`; policies/platform.yaml:5 requires `team` and `cost-centre` " + BY
         )
-        assert refused.hint == f"write `tags: {{cost-centre: VALUE}}`{ASK}"
+        assert refused_finding.hint == f"write `tags: {{cost-centre: VALUE}}`{ASK}"
 
     @pytest.mark.parametrize("value", ["''", "' '"])
     def test_one_without_a_value_is_refused_at_its_line(self, fleet: PolicyFleet, value: str) -> None:
         fleet.policy("tags: [cost-centre]")
         fleet.spec(f"tags:\n  cost-centre: {value}\n")
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:7 FL959 the tag `cost-centre` is empty"
         ]
 
@@ -258,6 +260,6 @@ class TestTags:
     def test_a_spec_cannot_take_tags_away_by_a_raw_property(self, fleet: PolicyFleet, resource: str) -> None:
         fleet.policy("tags: [cost-centre]")
         fleet.spec(f"tags: {{cost-centre: a}}\ncloudformation: {{{resource}: {{Tags: []}}}}\n")
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             f"sentences.yaml:7 FL959 the raw property Tags of {resource} replaces `tags`"
         ]

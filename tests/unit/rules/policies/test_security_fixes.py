@@ -14,7 +14,7 @@ NEWEST = SPEC.replace("25.04", "26.05")
 
 class TestRequirement:
     @pytest.mark.parametrize(
-        ("required", "base", "codes"),
+        ("required_text", "base", "codes"),
         [
             ("severity: critical", SPEC, ["FL996"]),
             ("severity: low", NEWEST, []),
@@ -27,21 +27,21 @@ class TestRequirement:
         ],
     )
     def test_a_fix_is_required_by_severity_or_id_where_it_concerns_the_mode(
-        self, fleet: PolicyFleet, required: str, base: str, codes: list[str]
+        self, fleet: PolicyFleet, required_text: str, base: str, codes: list[str]
     ) -> None:
-        fleet.policy(REQUIRE % required)
+        fleet.policy(REQUIRE % required_text)
         fleet.folder.spec(base=base)
         assert fleet.codes() == codes
 
     def test_the_error_names_fixes_policy_and_the_release_that_has_them(self, fleet: PolicyFleet) -> None:
         fleet.policy(REQUIRE % "severity: critical")
-        (found,) = fleet.findings()
-        assert (found.severity, found.line) == (Severity.ERROR, 2)
-        assert found.message == (
+        (finding,) = fleet.findings()
+        assert (finding.severity, finding.line) == (Severity.ERROR, 2)
+        assert finding.message == (
             "Triton 25.04 lacks chunked-request (critical, 25.07); policies/platform.yaml:5 requires security"
             f" fixes of severity critical or worse {BY}"
         )
-        assert found.hint == (
+        assert finding.hint == (
             'write `triton: "25.09"`, the first release with all of these fixes for ml.g5.xlarge in us-east-1'
             + ASK
         )
@@ -62,7 +62,7 @@ class TestRequirement:
     def test_a_raw_image_is_refused_as_it_replaces_the_release(self, fleet: PolicyFleet) -> None:
         fleet.policy(REQUIRE % "severity: critical")
         fleet.folder.spec("cloudformation: {Model: {PrimaryContainer.Image: a}}\n", base=NEWEST)
-        assert [each.partition(";")[0] for each in fleet.said()] == [
+        assert [line.partition(";")[0] for line in fleet.finding_lines()] == [
             "sentences.yaml:6 FL996 the raw property PrimaryContainer.Image replaces the image of `triton`"
         ]
 
@@ -90,7 +90,7 @@ class TestImages:
 
 class TestMistakes:
     @pytest.mark.parametrize(
-        ("required", "message"),
+        ("required_text", "message"),
         [
             ("", "it requires no fix"),
             ("fixes: [load-rase]", "the catalog has no such fix"),
@@ -98,7 +98,7 @@ class TestMistakes:
         ],
     )
     def test_a_policy_that_names_no_fix_is_refused(
-        self, fleet: PolicyFleet, required: str, message: str
+        self, fleet: PolicyFleet, required_text: str, message: str
     ) -> None:
-        fleet.policy(REQUIRE % required)
-        assert any(message in each for each in fleet.said())
+        fleet.policy(REQUIRE % required_text)
+        assert any(message in line for line in fleet.finding_lines())
