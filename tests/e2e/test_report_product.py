@@ -72,7 +72,11 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 
 @pytest.fixture(scope="module")
 def product_report(clone: Clone) -> Any:
-    clone.edit("constructs/triton_endpoints/endpoint/model.py", "image=endpoint.image.uri", 'image="other:1"')
+    clone.edit(
+        "constructs/triton_endpoints/endpoint/model.py",
+        "image=endpoint.image.uri",
+        'image="constructs_pin:1"',
+    )
     clone.edit(f"model_specs/{ENDPOINT}.yaml", "max: 4", "max: 6")
     return json.loads(clone.report("--format", "json"))
 
@@ -117,12 +121,14 @@ def test_the_wheel_that_the_base_has_is_installed_by_its_hash_and_compared(tmp_p
     digest = sha256(older_wheel(vendor).read_bytes()).hexdigest()
     constructs = vendor / wheel_name(ENDPOINTS, "0.0.1")
     pin = "./vendor/%s --hash=sha256:%s\n"
-    other = pin % (constructs.name, sha256(constructs.read_bytes()).hexdigest())
+    constructs_pin = pin % (constructs.name, sha256(constructs.read_bytes()).hexdigest())
     wheels = [wheel_name(FLEET, version) for version in ("0.0.1", "0.0.2")]
-    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (wheels[0], digest) + other)
+    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (wheels[0], digest) + constructs_pin)
     fleet.repository.commit()
     fleet.repository.git("branch", "--force", "main")
-    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (wheels[1], "00" * 32) + other)
+    (fleet.root / "requirements.txt").write_text(
+        "--no-index\n" + pin % (wheels[1], "00" * 32) + constructs_pin
+    )
     product = json.loads(fleet.report("--with-upgrade", "--format", "json"))["product"]
     assert (product["before"], product["after"], product["problem"]) == (
         f"./vendor/triton_fleet-0.0.1-py3-none-any.whl (sha256 {digest[:12]})",

@@ -37,12 +37,12 @@ from triton_endpoints import (
 )
 
 GRANTS: dict[str, Any] = {
-    "bucket": lambda stack, who: s3.Bucket(stack, "Given", enforce_ssl=True).grant_read(who),
-    "key": lambda stack, who: kms.Key(stack, "Given", enable_key_rotation=True).grant_decrypt(who),
-    "topic": lambda stack, who: sns.Topic(stack, "Given", enforce_ssl=True).grant_publish(who),
-    "queue": lambda stack, who: sqs.Queue(stack, "Given", enforce_ssl=True).grant_send_messages(who),
-    "secret": lambda stack, who: secretsmanager.Secret(stack, "Given").grant_read(who),
-    "repository": lambda stack, who: ecr.Repository(stack, "Given").grant_pull(who),
+    "bucket": lambda stack, grantee: s3.Bucket(stack, "Given", enforce_ssl=True).grant_read(grantee),
+    "key": lambda stack, grantee: kms.Key(stack, "Given", enable_key_rotation=True).grant_decrypt(grantee),
+    "topic": lambda stack, grantee: sns.Topic(stack, "Given", enforce_ssl=True).grant_publish(grantee),
+    "queue": lambda stack, grantee: sqs.Queue(stack, "Given", enforce_ssl=True).grant_send_messages(grantee),
+    "secret": lambda stack, grantee: secretsmanager.Secret(stack, "Given").grant_read(grantee),
+    "repository": lambda stack, grantee: ecr.Repository(stack, "Given").grant_pull(grantee),
 }
 
 
@@ -51,12 +51,12 @@ def test_a_grant_of_another_stack_is_a_policy_of_the_role_alone(kind: str) -> No
     host = Host(is_audited=False)
     host.support()
     endpoint = host.endpoint()
-    other = Stack(host.app, "Other", env=HOST_ENVIRONMENT)
-    assert GRANTS[kind](other, endpoint).success
+    second_stack = Stack(host.app, "Other", env=HOST_ENVIRONMENT)
+    assert GRANTS[kind](second_stack, endpoint).success
     assert "Fn::ImportValue" not in json.dumps(host.template("Other").to_json())
     policies = host.template().find_resources("AWS::IAM::Policy")
-    granted = [name for name in policies if name.startswith("EmbeddingsExecutionRole")]
-    assert len(granted) == 1
+    grants = [name for name in policies if name.startswith("EmbeddingsExecutionRole")]
+    assert len(grants) == 1
 
 
 @pytest.mark.parametrize("kind", ["endpoint", "model"])
@@ -203,7 +203,7 @@ def stage_stack(app: App, name: str) -> Stack:
 
 def test_a_dashboard_of_an_endpoint_made_by_hand_shows_no_metrics_that_nobody_publishes() -> None:
     host = Host(is_audited=False)
-    imported = ImportedEndpoint(
+    legacy = ImportedEndpoint(
         host.stack,
         "Legacy",
         environment="prod",
@@ -212,7 +212,7 @@ def test_a_dashboard_of_an_endpoint_made_by_hand_shows_no_metrics_that_nobody_pu
         instance=Instance(type="ml.g5.xlarge"),
         model=TritonModel.single(DATA, default_model="embed"),
     )
-    TritonDashboard(host.stack, "Dashboard", endpoint=imported)
+    TritonDashboard(host.stack, "Dashboard", endpoint=legacy)
     body = json.dumps(properties(host.template(), "AWS::CloudWatch::Dashboard"))
     assert "AWS/SageMaker" in body and "TritonFleet/legacy" not in body
 

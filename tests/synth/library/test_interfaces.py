@@ -38,8 +38,8 @@ class TestGivenRole:
         model = properties(template, "AWS::SageMaker::Model")
         assert model["ExecutionRoleArn"] == {"Fn::GetAtt": [name, "Arn"]}
         policies = template.find_resources("AWS::IAM::Policy", {"Properties": {"Roles": [{"Ref": name}]}})
-        granted = json.dumps(list(policies.values()))
-        assert all(action in granted for action in ("s3:GetObject", "ecr:BatchGetImage", "logs:PutLogEvents"))
+        grants = json.dumps(list(policies.values()))
+        assert all(action in grants for action in ("s3:GetObject", "ecr:BatchGetImage", "logs:PutLogEvents"))
 
     def test_a_role_that_is_imported_as_immutable_gets_nothing(self) -> None:
         host = Host(is_audited=False)
@@ -111,8 +111,8 @@ class TestModelData:
         assert container["ModelDataUrl"].endswith(f"/{destination['objectKey']}")
         with tarfile.open(Path(host.app.outdir, files[0]["source"]["path"])) as archive:
             assert "words/config.pbtxt" in archive.getnames()
-        granted = json.dumps(template.find_resources("AWS::IAM::Policy"))
-        assert f"/{destination['objectKey']}" in granted
+        grants = json.dumps(template.find_resources("AWS::IAM::Policy"))
+        assert f"/{destination['objectKey']}" in grants
 
     def test_one_content_has_one_name(self, tmp_path: Path) -> None:
         urls = []

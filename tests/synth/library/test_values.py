@@ -34,7 +34,7 @@ def number(stack: Stack) -> Any:
     return CfnParameter(stack, "Value", type="Number").value_as_number
 
 
-def stored(stack: Stack) -> str:
+def parameter(stack: Stack) -> str:
     return ssm.StringParameter.value_for_string_parameter(stack, "/ml/value")
 
 
@@ -43,7 +43,7 @@ VALUES: dict[str, Props] = {
     "name of the stack": lambda stack: {"endpoint_name": Aws.STACK_NAME},
     "name with a token in it": lambda stack: {"endpoint_name": f"search-{Aws.STACK_NAME}"},
     "type of a parameter": lambda stack: {"instance": Instance(type=text(stack))},
-    "type in the parameter store": lambda stack: {"instance": Instance(type=stored(stack))},
+    "type in the parameter store": lambda stack: {"instance": Instance(type=parameter(stack))},
     "count of a parameter": lambda stack: {"instance": Instance(type="ml.g5.xlarge", count=number(stack))},
     "maximum of a parameter": lambda stack: {
         "scaling": Scaling(min=1, max=number(stack)).scale_on_invocations(600)
@@ -51,7 +51,7 @@ VALUES: dict[str, Props] = {
     "target of a parameter": lambda stack: {
         "scaling": Scaling(min=1, max=4).scale_on_invocations(number(stack))
     },
-    "release in the parameter store": lambda stack: {"triton": stored(stack)},
+    "release in the parameter store": lambda stack: {"triton": parameter(stack)},
     "default model of a parameter": lambda stack: {
         "model": TritonModel.single(DATA, default_model=text(stack))
     },
@@ -60,7 +60,7 @@ VALUES: dict[str, Props] = {
     "digest of a parameter": lambda stack: {"image": TritonImage.from_release(digest=text(stack))},
     "threshold of a parameter": lambda stack: {"alarms": Alarms(latency_p99=number(stack))},
     "address of a parameter": lambda stack: {"model": TritonModel.single(text(stack))},
-    "address in the parameter store": lambda stack: {"model": TritonModel.single(stored(stack))},
+    "address in the parameter store": lambda stack: {"model": TritonModel.single(parameter(stack))},
     "bucket of a parameter": lambda stack: {"model": TritonModel.single(f"s3://{text(stack)}/a.tar.gz")},
     "key of a parameter": lambda stack: {"model": TritonModel.single(f"s3://models/{text(stack)}.tar.gz")},
     "prefix of a parameter": lambda stack: {
@@ -123,14 +123,14 @@ def test_a_value_that_the_deploy_decides_is_in_the_template_and_no_stand_in_is(p
     host.endpoint(**props(host.stack))
     template = host.template()
     body = template.to_json()
-    written = json.dumps({**body, "Parameters": {}})
-    assert not [word for word in STAND_INS if word in written]
+    text_of_template = json.dumps({**body, "Parameters": {}})
+    assert not [word for word in STAND_INS if word in text_of_template]
     (name,) = [
         name
         for name in body["Parameters"]
         if name == "Value" or body["Parameters"][name].get("Default") == "/ml/value"
     ] or ["AWS::StackName"]
-    assert f'"{name}"' in written or f"${{{name}}}" in written
+    assert f'"{name}"' in text_of_template or f"${{{name}}}" in text_of_template
 
 
 @pytest.mark.parametrize("props", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
@@ -138,8 +138,8 @@ def test_an_environment_takes_what_the_app_has(props: Props) -> None:
     host = Host(is_audited=False)
     support = host.support(environment=FleetEnvironment(name="prod", **props(host.stack)))
     host.endpoint(environment=None, support=support)
-    written = json.dumps(host.template().to_json())
-    assert not [word for word in STAND_INS if word in written]
+    text_of_template = json.dumps(host.template().to_json())
+    assert not [word for word in STAND_INS if word in text_of_template]
 
 
 @pytest.mark.parametrize("region", [None, "us-east-1"])
@@ -171,7 +171,7 @@ CONSTRUCTS: dict[str, Props] = {
             "Vpc",
             vpc_id=text(stack),
             availability_zones=Fn.get_azs(),
-            private_subnet_ids=Fn.split(",", stored(stack)),
+            private_subnet_ids=Fn.split(",", parameter(stack)),
         )
     },
     "two imported subnets": lambda stack: {
