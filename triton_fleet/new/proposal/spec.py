@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from triton_fleet.catalog.images import releases
@@ -122,16 +121,9 @@ def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozen
         FindingsError: one of the profiles does not exist, or is wrong.
     """
     source = Source(file, {"profile": list(profiles)})
-    try:
-        layers = project.draft_layering.layers(source)
-    except FindingsError as error:  # the spec's own file does not exist yet
-        findings = [
-            replace(finding, file=None, line=None, column=None) if finding.file == file else finding
-            for finding in error.findings
-        ]
-        raise FindingsError(findings) from error
     kinds = (LayerKind.FOLDER, LayerKind.PROFILE)
-    keys = {key for layer in layers if layer.kind in kinds for key in layer.source.data}
+    layers = (layer for layer in project.draft_layering.layers(source) if layer.kind in kinds)
+    keys = {key for layer in layers for key in layer.source.data}
     return frozenset(keys - {"models", "default_model", "routes"})
 
 
