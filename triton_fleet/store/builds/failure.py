@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from triton_fleet.awsapi.errors import NOT_FOUND, http_status
 from triton_fleet.store.builds.codebuild import SUCCEEDED, TIMED_OUT, Build
+from triton_fleet.store.content_store import read_object
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -71,17 +71,10 @@ def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | N
     Raises:
         ClientError: access is denied.
     """
-    try:
-        content = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-    except ClientError as error:
-        if http_status(error) == NOT_FOUND:
-            return None
-        raise
-    try:
-        failure = Failure.model_validate_json(content)
-    except ValidationError:
-        return None
-    return failure if failure.by in ("", build) else None
+    with suppress(ValidationError):
+        failure = Failure.model_validate_json(read_object(s3, bucket, key) or b"")
+        return failure if failure.by in ("", build) else None
+    return None
 
 
 def failure_report(
