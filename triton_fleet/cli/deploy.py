@@ -14,7 +14,7 @@ from rich.text import Text
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
 from triton_fleet.aws.deploy.deploy_folder import DeployFolder
-from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from triton_fleet.aws.deploy.stack_lease import StackLeases, StackTerms
 from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
@@ -151,7 +151,12 @@ def deploy(
             sources=lambda name: release_source(project, name, caller, source),
             leases=StackLeases(
                 access,
-                StackHolder(str(caller), token, source.commit, has_changes=bool(source.uncommitted)),
+                StackTerms(
+                    holder=str(caller),
+                    token=token,
+                    commit=source.commit,
+                    has_changes=bool(source.uncommitted),
+                ),
                 steps.say,
                 lambda commit: locked or contains(root, commit),
             ),

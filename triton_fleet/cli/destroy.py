@@ -12,7 +12,7 @@ import typer
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.destroy import Deletion, plan_deletion
 from triton_fleet.aws.deploy.destroy import destroy as delete
-from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from triton_fleet.aws.deploy.stack_lease import StackLeases, StackTerms
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.awsapi.errors import aws_errors_as_findings
@@ -96,8 +96,8 @@ def destroy(
 
 
 def _leases(access: Access, steps: Steps) -> StackLeases:
-    holder = StackHolder(str(actor(access.check_account(), os.environ)), uuid4().hex)
-    leases = StackLeases(access, holder, steps.say)
+    terms = StackTerms(holder=str(actor(access.check_account(), os.environ)), token=uuid4().hex)
+    leases = StackLeases(access, terms, steps.say)
     leases.begin()
     return leases
 

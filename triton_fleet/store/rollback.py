@@ -28,8 +28,8 @@ from triton_fleet.project.spec_files import spec_files
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.problems import validate
 from triton_fleet.store.archive_requirements import MAX_PARALLEL_REQUESTS, ArchiveRequirement, contents_of
-from triton_fleet.store.promote.copy import Store, objects_of
-from triton_fleet.store.promote.images import ImageCopies, ImageStore
+from triton_fleet.store.promote.copy import objects_of
+from triton_fleet.store.promote.images import ImageCopies, Store
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -119,13 +119,10 @@ def require_contents(project: Project, release: EarlierRelease, s3: S3Client, ec
     wrong = lock_findings(release.lock, spec, lock_file, deployment.environment, command)
     endpoint, _ = resolve_endpoint(deployment, context, wrong)
     contents = contents_of([ArchiveRequirement(endpoint, archive) for archive in endpoint.archives])
-    store = Store(
-        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
-    )
+    store = Store(s3=s3, ecr=ecr, deployment=deployment)
     with aws_errors_as_findings(deployment):
         all_in_parallel(contents, lambda content: objects_of(content, store), MAX_PARALLEL_REQUESTS)
-    images = ImageStore(s3=s3, ecr=ecr, deployment=deployment)
-    ImageCopies(images, images).plan([release.lock])
+    ImageCopies(store, store).plan([release.lock])
     return endpoint
 
 
