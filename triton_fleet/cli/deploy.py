@@ -29,7 +29,7 @@ from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.git.files import contains
 from triton_fleet.local.limitations import with_servable_images
-from triton_fleet.printers.console import OutputConsole
+from triton_fleet.printers.console import OutputConsole, plain_table
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.printers.steps import Outcome, Steps
@@ -169,9 +169,7 @@ def deploy(
 
 def _summary(steps: Steps) -> Table:
     """The result of each step, with the reason if it failed; the remaining ones as not started."""
-    table = Table(box=None, pad_edge=False)
-    for column in ("step", "result"):
-        table.add_column(column, overflow="fold")
+    table = plain_table("step", "result")
     table.add_column("seconds", justify="right")
     for step in steps.history:
         outcome, note = step.outcome, visible(step.note)

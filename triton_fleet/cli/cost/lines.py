@@ -21,7 +21,7 @@ from triton_fleet.context.cost import (
     with_unknown,
 )
 from triton_fleet.core.formats import count_of
-from triton_fleet.printers.console import unfolded_console
+from triton_fleet.printers.console import plain_table, unfolded_console
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")
 OTHER_COSTS = (
@@ -53,8 +53,7 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     console, prices = unfolded_console(), fleets[0].prices
     names = ", ".join(fleet.environment.environment for fleet in fleets)
     console.print(Text(f"{names}: by {by}; {prices.currency}\n", "bold"), soft_wrap=True)
-    table = Table(box=None, pad_edge=False)
-    table.add_column(by, overflow="fold")
+    table = plain_table(by)
     for title in ("endpoints", "min an hour", "a month", "max an hour", "a month"):
         table.add_column(title, justify="right", no_wrap=True)
     total = EndpointCosts(endpoints=tuple(endpoint for fleet in fleets for endpoint in fleet.endpoints))
@@ -91,11 +90,7 @@ def _sum_name(name: str, costs: EndpointCosts) -> str:
 
 
 def _table(fleet: FleetCost, *, owners: bool, hourly: bool) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("endpoint", overflow="fold")
-    if owners:
-        table.add_column("owner", overflow="fold")
-    table.add_column("instance type", overflow="fold")
+    table = plain_table("endpoint", *(["owner"] if owners else []), "instance type")
     for title in (title for title in _HEADINGS if hourly or title != "an hour"):
         table.add_column(title, justify="right", no_wrap=True)
     for endpoint in fleet.endpoints:
