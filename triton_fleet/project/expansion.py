@@ -76,7 +76,7 @@ def _flat(
     profiles = list(profiles_of(layers)) or data.pop("profile", None)
     if profiles is not None:
         data["profile"] = profiles
-    document: dict[str, Any] = _move_paths(data, (), whole, folder)
+    document: dict[str, Any] = move_paths(data, (), whole, folder)
     return document
 
 
@@ -85,12 +85,12 @@ def _sort_keys(document: Mapping[str, Any]) -> dict[str, Any]:
     return {key: document[key] for key in EndpointSpec.model_fields if key in document} | dict(document)
 
 
-def _move_paths(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
+def move_paths(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
     """The same data with paths that are relative to another folder."""
     if isinstance(value, dict):
-        return {key: _move_paths(item, (*path, key), source, folder) for key, item in value.items()}
+        return {key: move_paths(item, (*path, key), source, folder) for key, item in value.items()}
     if isinstance(value, list):
-        return [_move_paths(item, (*path, index), source, folder) for index, item in enumerate(value)]
+        return [move_paths(item, (*path, index), source, folder) for index, item in enumerate(value)]
     if isinstance(value, str) and is_path(path) and not value.startswith(S3):
         return Path(os.path.relpath(source.mark(path).file.parent / value, folder)).as_posix()
     return value
