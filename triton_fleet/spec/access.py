@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from shlex import quote
 from typing import Annotated
@@ -12,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, fiel
 
 from triton_fleet.catalog.images import partition_of
 from triton_fleet.spec.github_repository import EXAMPLE, PATTERN, GitHubRepository
-from triton_fleet.spec.values import Document, Mistake
+from triton_fleet.spec.values import Document, Mistake, require_unique
 
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-zA-Z0-9-]+")
 _BOUNDARY = re.compile(r"arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[\x21-\x7e]+")
@@ -203,17 +202,11 @@ class Access(Document):
     gitlab: GitLabAccess | None = None
 
 
-def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    if duplicates := [value for value, count in Counter(values).items() if count > 1]:
-        raise ValueError(f"{duplicates[0]!r} is listed twice")
-    return values
-
-
 class EndpointAccess(Document):
     """Who may call the endpoint."""
 
     invokers: Annotated[
-        tuple[RoleArn, ...], Field(strict=False, max_length=50), AfterValidator(_require_unique)
+        tuple[RoleArn, ...], Field(strict=False, max_length=50), AfterValidator(require_unique)
     ] = ()
     """ARNs of roles, in other accounts too, that may assume a role which may call this endpoint and nothing
     else; default: no such role exists."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -32,6 +31,8 @@ from triton_fleet.spec.values import (
     Name,
     Tags,
     Text,
+    first_duplicate,
+    require_unique,
 )
 
 ARCHIVES = 10_000
@@ -215,29 +216,24 @@ class EndpointSpec(Document):
             raise ValueError("a locked set of archives has at least one")
         if (count := sum(model.copies or 1 for model in models)) > ARCHIVES:
             raise ValueError(f"these are {count} archives; an endpoint has {ARCHIVES} at most")
-        counts = Counter(
-            archive.name for index, model in enumerate(models) for archive in model.packed(index)
-        )
-        if duplicates := sorted(name for name, count in counts.items() if count > 1):
-            raise ValueError(f"two archives are named {duplicates[0]!r}: a target model's name leads to one")
-        if long := [name for name in counts if len(name) > NAME_LENGTH]:
+        names = [archive.name for index, model in enumerate(models) for archive in model.packed(index)]
+        if name := first_duplicate(sorted(names)):
+            raise ValueError(f"two archives are named {name!r}: a target model's name leads to one")
+        if long := [name for name in names if len(name) > NAME_LENGTH]:
             raise ValueError(f"{long[0]!r} is longer than {NAME_LENGTH} characters")
         return models
 
     @field_validator("samples")
     @classmethod
     def _have_names_of_their_own(cls, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-        counts = Counter(sample.name for sample in samples)
-        if duplicates := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two samples are named {duplicates[0]!r}")
+        if name := first_duplicate(sample.name for sample in samples):
+            raise ValueError(f"two samples are named {name!r}")
         return samples
 
     @field_validator("warm")
     @classmethod
     def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if duplicates := [name for name, count in Counter(names).items() if count > 1]:
-            raise ValueError(f"{duplicates[0]!r} is listed twice")
-        return names
+        return require_unique(names)
 
     @field_validator("alarms")
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Self
 
@@ -10,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from triton_fleet.spec.schedule import Expression, TimeZone
 from triton_fleet.spec.source import KeyPath
-from triton_fleet.spec.values import Count, Document, Name, Percent, Seconds
+from triton_fleet.spec.values import Count, Document, Name, Percent, Seconds, first_duplicate
 
 InstanceType = Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
 
@@ -126,7 +125,6 @@ class Scaling(Document):
         if not self.targets and not self.schedules:
             measures = ", ".join(f"`{measure}`" for measure in MEASURES)
             raise ValueError(f"nothing to scale on: set one or more of {measures}, `schedules`")
-        counts = Counter(schedule.name for schedule in self.schedules)
-        if duplicates := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two schedules are named {duplicates[0]!r}")
+        if name := first_duplicate(schedule.name for schedule in self.schedules):
+            raise ValueError(f"two schedules are named {name!r}")
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Annotated, Self
 
 from pydantic import (
@@ -16,7 +15,7 @@ from pydantic import (
 
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.properties import property_at
-from triton_fleet.spec.values import Document, Mistake, Seconds, Share
+from triton_fleet.spec.values import Document, Mistake, Seconds, Share, require_unique
 
 DIMENSIONS = 30
 """The most dimensions of a metric; source: CloudWatch API reference, Metric."""
@@ -61,9 +60,7 @@ class Metrics(Document):
     @field_validator("triton_dimensions")
     @classmethod
     def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if duplicates := sorted(name for name, count in Counter(names).items() if count > 1):
-            raise ValueError(f"{duplicates[0]!r} is listed twice")
-        return names
+        return require_unique(names)
 
     @property
     def interval(self) -> int:
