@@ -205,23 +205,22 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
         return
     releases, release = statement.triton.releases, subject.loaded_spec.spec.triton
     yield from _of_release(releases, release, today, ("triton",), f"`triton` is {release}")
-    rule = f"allows {join_words(list(releases))}"
+    yield from unproved_release(subject, RELEASES, "FL956", f"allows {join_words(list(releases))}")
+    image, other = subject.loaded_spec.spec.own_image, subject.image_release
+    if image is not None and image.uri is not None and other is not None and other != release:
+        observation = f"the image contains Triton {other}"
+        yield from _of_release(releases, other, today, ("image", "uri"), observation)
+
+
+def unproved_release(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
+    """Breaches by raw images, and by an image of whose release nothing is known."""
     for raw in subject.raw_properties("Model", *IMAGES):
         observation = f"the raw property {raw.name} replaces the image of `triton`"
-        yield Breach(
-            key=RELEASES, code="FL956", path=raw.path, found=observation, rule=rule, remedy="leave it out"
-        )
+        yield Breach(key=key, code=code, path=raw.path, found=observation, rule=rule, remedy="leave it out")
     image = subject.loaded_spec.spec.own_image
-    if image is None or image.uri is None:
-        return
-    image_release, path = subject.image_release, ("image", "uri")
-    if image_release is None:
+    if image is not None and image.uri is not None and subject.image_release is None:
         remedy = f"run {subject.lock_command} with credentials that may pull it"
-        yield unknown_fact(RELEASES, path, "the Triton release in the image is unknown", rule, remedy)
-    elif image_release != release:
-        yield from _of_release(
-            releases, image_release, today, path, f"the image contains Triton {image_release}"
-        )
+        yield unknown_fact(key, ("image", "uri"), "the Triton release in the image is unknown", rule, remedy)
 
 
 def _of_release(

@@ -9,10 +9,9 @@ from triton_fleet.context.context import endpoint_tags
 from triton_fleet.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
 from triton_fleet.context.security_fixes import fix_names, security_gap
 from triton_fleet.core.formats import count_of
-from triton_fleet.rules.about.raw_policy import IMAGES
 from triton_fleet.rules.policies.breach import Breach
 from triton_fleet.rules.policies.file import join_words
-from triton_fleet.rules.policies.limits import unknown_fact
+from triton_fleet.rules.policies.limits import unproved_release
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Requirements, SecurityFixes, Statement
 from triton_fleet.spec.problems import dotted_path
@@ -200,16 +199,7 @@ def security_breaches(statement: Statement, subject: Subject) -> Iterator[Breach
     if fixes is None:
         return
     rule = f"requires {_rule_text(fixes)}"
-    for raw in subject.raw_properties("Model", *IMAGES):
-        observation = f"the raw property {raw.name} replaces the image of `triton`"
-        yield Breach(
-            key=KEY, code="FL996", path=raw.path, found=observation, rule=rule, remedy="leave it out"
-        )
-    image = subject.loaded_spec.spec.own_image
-    if image is not None and image.uri is not None and subject.image_release is None:
-        remedy = f"run {subject.lock_command} with credentials that may pull it"
-        yield unknown_fact(KEY, ("image", "uri"), "the Triton release in the image is unknown", rule, remedy)
-        return
+    yield from unproved_release(subject, KEY, "FL996", rule)
     gap = security_gap(subject.locked_context)
     missing_fixes = [fix for fix in gap.missing if _is_required(fix, fixes)] if gap else []
     if gap is not None and missing_fixes:
