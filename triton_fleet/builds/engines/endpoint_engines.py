@@ -90,6 +90,12 @@ def spec_engines(spec: EndpointSpec) -> Iterator[tuple[KeyPath, int, Engine]]:
             yield ("models", index, "engines", number), index, engine
 
 
+def spec_engine(spec: EndpointSpec, index: int, model: str) -> tuple[KeyPath, Engine]:
+    """The engine of a model: its place, and its keys."""
+    engines = spec_engines(spec)
+    return next((path, engine) for path, of, engine in engines if (of, engine.model) == (index, model))
+
+
 def named_model(endpoint: EndpointContext, engine: EndpointEngine) -> str:
     """An engine's model for people, with its archive where that has another name."""
     archive = endpoint.spec.models[engine.index].archive

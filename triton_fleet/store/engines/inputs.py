@@ -7,7 +7,7 @@ from functools import cached_property
 
 from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, SuppressErrors
 from triton_fleet.builds.engines.artifacts import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
-from triton_fleet.builds.engines.endpoint_engines import spec_engines
+from triton_fleet.builds.engines.endpoint_engines import spec_engine
 from triton_fleet.builds.engines.request import EngineJob, EngineRequest
 from triton_fleet.catalog.amis import least_driver
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
@@ -73,10 +73,7 @@ class BuildInputs:
 
     def _put_onnx(self, use: EngineUse, place: ObjectPlace) -> None:
         loaded_spec = self._project.load(use.endpoint.name)
-        engines = {
-            (index, engine.model): (path, engine) for path, index, engine in spec_engines(loaded_spec.spec)
-        }
-        path, engine = engines[(use.engine.index, use.engine.model)]
+        path, engine = spec_engine(loaded_spec.spec, use.engine.index, use.engine.model)
         source = onnx_of(loaded_spec, path, engine, lambda: self._s3)
         digest, size = use.engine.build.onnx, use.engine.size
         try:
