@@ -113,7 +113,8 @@ class SuppressErrors(AbstractContextManager[None]):
 
         if not isinstance(error, ClientError):
             return False
-        return not {error.response["Error"]["Code"], http_status(error)}.isdisjoint(self._causes)
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        return not {error.response["Error"]["Code"], status}.isdisjoint(self._causes)
 
 
 @contextmanager

@@ -97,18 +97,6 @@ def _values(takes: str | list[str]) -> Iterable[str]:
     return takes if isinstance(takes, list) else NAMES.get(takes, tuple)()
 
 
-def _environments() -> Iterable[str]:
-    return yaml_stems(_root() / "environments")[0]
-
-
-def _endpoints() -> Iterable[str]:
-    return spec_files(_root()).by_endpoint
-
-
-def _spec_profiles() -> Iterable[str]:
-    return yaml_stems(_root() / PROFILES)[0]
-
-
 def _aws_profiles() -> Iterable[str]:
     """The profiles in the user's AWS settings, read without boto3, which is slow to import."""
     config = Path(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config").expanduser()
@@ -139,11 +127,10 @@ def _root() -> Path:
 
 
 NAMES: Mapping[str, Callable[[], Iterable[str]]] = {
-    "ENV": _environments,
-    "ENDPOINT": _endpoints,
-    "PATH": _endpoints,
+    "ENV": lambda: yaml_stems(_root() / "environments")[0],
+    **dict.fromkeys(("ENDPOINT", "PATH"), lambda: spec_files(_root()).by_endpoint),
     "PROFILE": _aws_profiles,
-    "SPEC_PROFILE": _spec_profiles,
+    "SPEC_PROFILE": lambda: yaml_stems(_root() / PROFILES)[0],
     "INSTANCE": _instance_types,
     "NAME|CODE": _rules,
 }

@@ -77,14 +77,14 @@ def new(
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
-    if mode is not None and from_repository is None:
-        raise typer.BadParameter("only with --from-repository", param_hint="--mode")
-    if profile and from_repository is None:
-        raise typer.BadParameter("only with --from-repository", param_hint="--profile")
-    if folder is not None and from_repository is None:
-        raise typer.BadParameter(
-            "only with --from-repository: a copy is written beside the original", param_hint="--folder"
-        )
+    beside_original = ": a copy is written beside the original"
+    for option, value, reason in (
+        ("mode", mode, ""),
+        ("profile", profile, ""),
+        ("folder", folder, beside_original),
+    ):
+        if value not in (None, []) and from_repository is None:
+            raise typer.BadParameter(f"only with --from-repository{reason}", param_hint=f"--{option}")
     fleet = current_fleet()
     root = fleet.root
     beside = None if from_spec is None else spec_of(root, from_spec).parent

@@ -130,17 +130,16 @@ def _list(codes: Sequence[str]) -> None:
         console.print(_table(codes))
         return
     for code in codes:
-        rule = all_rules().get(code)
-        severity = severity_of(code) if rule is None else rule.severity
+        severity, takes, summary = _facts(code)
         console.print(
             Text.assemble(
                 (name_of(code), "bold"),
                 f" {code}, {theme_of(code).name}, ",
                 (severity, STYLE[severity]),
-                "" if rule is None else f", takes {rule.scope.words}",
+                f", takes {takes}" if takes else "",
             )
         )
-        say(f"  {_one_line(other_codes()[code] if rule is None else rule.summary)}")
+        say(f"  {summary}")
 
 
 def _table(codes: Sequence[str]) -> Table:
@@ -150,18 +149,18 @@ def _table(codes: Sequence[str]) -> Table:
     table.add_column("takes")
     table.add_column("summary", overflow="fold")
     for code in codes:
-        rule = all_rules().get(code)
-        severity = severity_of(code) if rule is None else rule.severity
-        summary = other_codes()[code] if rule is None else rule.summary
-        table.add_row(
-            Text(name_of(code), "bold"),
-            Text(code),
-            Text(theme_of(code).name),
-            Text(severity, STYLE[severity]),
-            Text("" if rule is None else rule.scope.words),
-            Text(_one_line(summary)),
-        )
+        severity, takes, summary = _facts(code)
+        name, level = Text(name_of(code), "bold"), Text(severity, STYLE[severity])
+        table.add_row(name, Text(code), Text(theme_of(code).name), level, Text(takes), Text(summary))
     return table
+
+
+def _facts(code: str) -> tuple[str, str, str]:
+    """The severity, what it takes, and the summary of a rule or another code."""
+    rule = all_rules().get(code)
+    if rule is None:
+        return severity_of(code), "", _one_line(other_codes()[code])
+    return rule.severity, rule.scope.words, _one_line(rule.summary)
 
 
 def _entry(code: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from triton_fleet.findings import CannotRunError, FindingsError, all_of, one_fai
 from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Archive, EndpointSpec, in_s3, onnx_in_s3
 from triton_fleet.spec.lock import Lock
-from triton_fleet.store.images.lock import ImageClients, locked_image, no_ecr
+from triton_fleet.store.images.lock import locked_image, no_ecr
 from triton_fleet.store.lock_measurement import measured_lock
 from triton_fleet.store.missing_files import missing_files, missing_findings
 from triton_fleet.store.sources.spec_sources import Connect, SpecRepositories, no_s3
@@ -72,8 +72,7 @@ def try_locks(
         SeveralFailuresError: the same, and the lock of another endpoint cannot be made.
         CannotRunError: a lock cannot be written.
     """
-    s3, ecr = _single_attempt(s3), _single_attempt(ecr)
-    clients, failures = ImageClients(s3, ecr), list[CannotRunError]()
+    s3, ecr, failures = _single_attempt(s3), _single_attempt(ecr), list[CannotRunError]()
 
     def measure(name: str) -> Lock:
         loaded_spec = project.load(name)
@@ -83,7 +82,7 @@ def try_locks(
         if not drop_missing:
             _require_files(project, repositories)
         earlier_lock = project.readable_lock(name) if _saves_reading(loaded_spec.spec) else None
-        image = locked_image(project, loaded_spec, clients, earlier_lock)
+        image = locked_image(project, loaded_spec, s3, ecr, earlier_lock)
         if earlier_lock is not None:
             earlier_lock = earlier_lock.model_copy(update={"image": image})
         return measured_lock(repositories, project.environment, s3, earlier_lock, image=image)
