@@ -97,8 +97,8 @@ def new(
             text = copied_spec(projects[0].draft(spec_of(root, str(from_spec))), name)
         findings = write_spec(file, text, projects, policy_day())
     except FindingsError as error:
-        folder = None if from_repository is None else Path(from_repository)
-        raise FindingsError(placed_elsewhere(error.findings, file, folder)) from error
+        source_folder = None if from_repository is None else Path(from_repository)
+        raise FindingsError(placed_elsewhere(error.findings, file, source_folder)) from error
     say(f"wrote {file.relative_to(root)}")
     if findings:
         print_findings(findings, Format.HUMAN, root)

@@ -131,9 +131,11 @@ def write_spec(
         replace_file(file, text, root=root, overwrite=False)
     except FileExistsError as error:
         raise FindingsError([_existing_file_finding(file)]) from error
+    if today is None:
+        return []
     policy_refusals = dict.fromkeys(
         refusal
-        for project, draft in (drafts if today is not None else ())
+        for project, draft in drafts
         for refusal in refusals(project, [Subject(draft, project)], today)[draft.spec.endpoint]
     )
     return [replace(refusal, severity=Severity.WARNING) for refusal in policy_refusals]
