@@ -15,8 +15,8 @@ from triton_fleet.spec.prices import PriceBook
 
 
 def cost(before: str | None, after: str) -> CostChange:
-    old = None if before is None else Cost(hourly=Decimal(before))
-    return CostChange(before=old, after=Cost(hourly=Decimal(after)))
+    old = None if before is None else Cost(per_hour=Decimal(before))
+    return CostChange(before=old, after=Cost(per_hour=Decimal(after)))
 
 
 def change(

@@ -25,7 +25,7 @@ app = typer.Typer(help="Write the workflows, pipeline and CODEOWNERS for CI.", n
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where GitHub or GitLab looks."""
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")]
-Locked = Annotated[
+LockedOption = Annotated[
     bool,
     typer.Option(
         "--locked", help="Trust the locks in every check and deploy: for fleets whose weights are not in CI."
@@ -90,7 +90,7 @@ def codeowners(
 
 
 @app.command()
-def github(check: Check = False, locked: Locked = False) -> None:
+def github(check: Check = False, locked: LockedOption = False) -> None:
     """Write GitHub Actions workflows: check, deploy, promote, find drift.
 
     Environments with `access.github` are deployed, compared and promoted to; see docs/ci.md.
@@ -122,7 +122,7 @@ def gitlab(
         ),
     ] = None,
     check: Check = False,
-    locked: Locked = False,
+    locked: LockedOption = False,
 ) -> None:
     """Write a GitLab CI pipeline: check, deploy, find drift.
 

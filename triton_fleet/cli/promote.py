@@ -121,8 +121,8 @@ def _adopt(project: Project, endpoints: Sequence[str]) -> None:
         say(f"every lock of {project.environment.environment} has its spec")
 
 
-def _summary(what: str, copied: int, size: int, there: int) -> str:
-    if not copied:
-        return f"copied nothing: {count_of(there, what)} already present"
-    also = f"; {there} already present" if there else ""
-    return f"copied {count_of(copied, what)}, {shown_size(size)}{also}"
+def _summary(what: str, copy_count: int, size: int, present_count: int) -> str:
+    if not copy_count:
+        return f"copied nothing: {count_of(present_count, what)} already present"
+    also = f"; {present_count} already present" if present_count else ""
+    return f"copied {count_of(copy_count, what)}, {shown_size(size)}{also}"

@@ -107,7 +107,7 @@ def _unknown(word: str, words: list[str]) -> Finding:
 def _theme(name: str) -> Theme:
     themes_by_name = {theme.name: theme for theme in themes()}
     if name not in themes_by_name:
-        hint = did_you_mean(name, themes_by_name, list_all=True)
+        hint = did_you_mean(name, themes_by_name, whole_list=True)
         raise FindingsError([Finding(code="FL132", message=f"theme {name!r} does not exist", hint=hint)])
     return themes_by_name[name]
 
@@ -175,8 +175,8 @@ def _entry(code: str) -> dict[str, Any]:
         **common,
         "severity": rule.severity.value,
         "summary": _one_line(rule.summary),
-        "why": rule.why,
-        "needed": rule.needed,
+        "why": rule.reason,
+        "needed": rule.is_needed,
         "at_deploy": rule.at_deploy,
         "takes": rule.scope.words,
         "source": rule.source,
@@ -194,9 +194,9 @@ def _explain(code: str) -> None:
         return
     say(f"{display_name(code)}: {weight_of(rule)}", "bold")
     say(_one_line(rule.summary))
-    if rule.why:
+    if rule.reason:
         say("")
-        for paragraph in rule.why.split("\n\n"):
+        for paragraph in rule.reason.split("\n\n"):
             say(_one_line(paragraph))
     _show_example(rule)
     say("")

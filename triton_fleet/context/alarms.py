@@ -28,7 +28,7 @@ class Alarm:
         statistic: The statistic of a period, as CloudWatch spells it.
         threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent
             added up over an instance's GPUs or vCPUs.
-        drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU.
+        graph_threshold: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU.
         calls: Minutes with fewer calls do not count; 0 where all do.
         period: Seconds.
         periods: The number of periods in the alarm's window.
@@ -42,13 +42,13 @@ class Alarm:
     measure: str
     statistic: str
     threshold: float
-    drawn: float
+    graph_threshold: float
     comparison: Comparison = "above"
     calls: int = 0
     period: int = PERIOD
     periods: int = 5
     datapoints: int = 3
-    missing: MissingData = "notBreaching"
+    missing_data: MissingData = "notBreaching"
     text: str = ""
     query: str = ""
 
@@ -96,7 +96,7 @@ class AlarmRecord:
     runbook: str
     severity: AlarmSeverity = "warning"
     comparison: Comparison = "above"
-    missing: MissingData = "notBreaching"
+    missing_data: MissingData = "notBreaching"
     needs: Need = ""
     calls: int = 0
     minutes: int = 5
@@ -173,7 +173,7 @@ RECORDS = (
         # Short peaks are what a GPU is for.
         minutes=15,
         datapoints=10,
-        missing="missing",
+        missing_data="missing",
         means="The GPUs are fully used, so calls queue.",
         runbook="gpu",
     ),
@@ -183,7 +183,7 @@ RECORDS = (
         statistic="Maximum",
         unit="part",
         needs="gpu",
-        missing="missing",
+        missing_data="missing",
         means="GPU memory is nearly full: the next model, or a larger batch, may not fit.",
         runbook="gpu-memory",
     ),
@@ -194,7 +194,7 @@ RECORDS = (
         unit="part",
         minutes=15,
         datapoints=10,
-        missing="missing",
+        missing_data="missing",
         means="The CPUs are fully used, so pre- and post-processing waits for them.",
         runbook="cpu",
     ),
@@ -203,7 +203,7 @@ RECORDS = (
         measure="memory_utilization",
         statistic="Maximum",
         unit="part",
-        missing="missing",
+        missing_data="missing",
         means="The memory of an instance is nearly full: the system may kill its container.",
         runbook="memory",
     ),
@@ -212,7 +212,7 @@ RECORDS = (
         measure="disk_utilization",
         statistic="Maximum",
         unit="part",
-        missing="missing",
+        missing_data="missing",
         means="The disk of an instance is nearly full: Triton cannot unpack models and environments.",
         runbook="disk",
     ),
@@ -225,7 +225,7 @@ RECORDS = (
         comparison="at least",
         needs="scaling",
         lasts=True,
-        missing="missing",
+        missing_data="missing",
         means="The endpoint runs its maximum number of instances: it cannot scale out further.",
         runbook="at-capacity",
     ),
@@ -264,7 +264,7 @@ RECORDS = (
         statistic="Maximum",
         unit="requests",
         needs="triton",
-        missing="missing",
+        missing_data="missing",
         means="Requests wait in Triton's queue: the model has too few instances for the load.",
         runbook="pending-requests",
     ),
@@ -274,29 +274,29 @@ RECORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """One threshold of one severity, in the unit of its key; `given` where the spec sets it itself."""
+    """One threshold of one severity, in the unit of its key; `is_given` where the spec sets it itself."""
 
     record: AlarmRecord
     severity: AlarmSeverity
     value: float
-    given: bool
+    is_given: bool
 
 
-def thresholds(spec: EndpointSpec, *, only_given: bool = False) -> Iterator[Threshold]:
+def thresholds(spec: EndpointSpec, *, without_defaults: bool = False) -> Iterator[Threshold]:
     """The thresholds of a spec, whether or not the endpoint has the metrics.
 
     Args:
         spec: The spec.
-        only_given: Leave out those that hold by default.
+        without_defaults: Leave out those that hold by default.
     """
     if spec.alarms is None:
         return
     for record in RECORDS:
         is_own = record.key in spec.alarms.model_fields_set
-        if only_given and not is_own:
+        if without_defaults and not is_own:
             continue
         for severity, value in spec.alarms.thresholds(record.key, record.severity).items():
-            yield Threshold(record=record, severity=severity, value=value, given=is_own)
+            yield Threshold(record=record, severity=severity, value=value, is_given=is_own)
 
 
 def missing_metric(record: AlarmRecord, endpoint: EndpointContext) -> str:

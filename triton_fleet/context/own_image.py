@@ -71,7 +71,7 @@ def _details(release: Release, facts: ImageFacts | None, *, is_based: bool) -> R
     changes: dict[str, Any] = {**facts_by_name, "uncertain": tuple(dict.fromkeys((*doubts, *unknown)))}
     if "tensorrt" in facts_by_name or "tensorrt" in unknown:
         # Bounds of the release's version, not of this one.
-        changes |= {"tensorrt_least": None, "tensorrt_most": None}
+        changes |= {"min_tensorrt": None, "max_tensorrt": None}
     if facts is not None and facts.triton is not None:
         changes["name"] = facts.triton
     return replace(release, **changes)

@@ -14,7 +14,7 @@ from triton_fleet.spec.alarms import Alarms
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.rollout import AlarmName, Rollout, Strategy
 
-PERIODS, RINGING = 3, 2
+PERIODS, DATAPOINTS = 3, 2
 """A rollback alarm looks at that many minutes; it fires when so many of them are in breach."""
 MIN_BAKE_SECONDS = PERIOD * PERIODS
 """Seconds that its alarms evaluate: a shorter bake ends before they can roll the update back."""

@@ -20,7 +20,7 @@ def target_model(archive: str, version: int | None) -> str:
 
 def target_models(spec: EndpointSpec) -> Mapping[str, str]:
     """The TargetModel of each archive, by its name; copies are archives of their own."""
-    return {archive.name: target_model(archive.name, archive.version) for archive in spec.packed}
+    return {archive.name: target_model(archive.name, archive.version) for archive in spec.packed_archives}
 
 
 OK = 200

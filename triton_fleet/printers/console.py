@@ -53,10 +53,10 @@ def plain_table(*titles: str) -> Table:
 def print_rows(headings: Sequence[str], optional: Collection[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table of texts on stdout; a narrow terminal does not show the optional columns."""
     tables, all_rows = [], list(rows)
-    for hidden in ((), optional):
-        table = plain_table(*(title for title in headings if title not in hidden))
+    for hidden_columns in ((), optional):
+        table = plain_table(*(title for title in headings if title not in hidden_columns))
         for row in all_rows:
-            cells = (cell for title, cell in zip(headings, row, strict=True) if title not in hidden)
+            cells = (cell for title, cell in zip(headings, row, strict=True) if title not in hidden_columns)
             table.add_row(*(Text(visible(cell)) for cell in cells))
         tables.append(table)
     unfolded_console().print_widest(tables)

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.layers import Layering, merged, profiles_of, takes_null
+from triton_fleet.project.layers import Layering, merged_source, profiles_of, takes_null
 from triton_fleet.project.reader import plain_value
 from triton_fleet.spec.endpoint import S3, EndpointSpec
 from triton_fleet.spec.source import ENVIRONMENTS, SPECS, KeyPath, Source
@@ -70,8 +70,8 @@ def _flat(
     mapping there.
     """
     alone = Source(fleet.root / ENVIRONMENTS, {"environment": environment})
-    layers = Layering(fleet, alone, fleet.environments, expanded=is_expanded).layers(spec)
-    whole = merged(spec, layers, keeps_null=lambda path: True)
+    layers = Layering(fleet, alone, fleet.environments, is_expanded=is_expanded).layers(spec)
+    whole = merged_source(spec, layers, keeps_null=lambda path: True)
     data = {key: value for key, value in whole.data.items() if key not in OF_ENVIRONMENTS}
     profiles = list(profiles_of(layers)) or data.pop("profile", None)
     if profiles is not None:

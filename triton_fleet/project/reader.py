@@ -59,7 +59,7 @@ TOKEN = re.compile(r"[$#]\{Token\[")
 """How texts that the CDK resolves begin. Source: core/lib/private/encoding.js of aws-cdk-lib."""
 LARGEST = 1e287
 """From here on the CDK uses numbers as tokens. Source: createTokenDouble of the same file."""
-RESERVED = frozenset({"__proto__", "_children", "_metadata"})
+RESERVED_NAMES = frozenset({"__proto__", "_children", "_metadata"})
 """Keys by which the CDK takes a mapping for something else, so that no stack could be synthesised."""
 RENAME = "choose another name"
 NO_TEXT = re.compile(r"[\ud800-\udfff]")
@@ -176,7 +176,7 @@ class _Reader:
                 self._pass_over(next(self.events))
                 continue
             key: KeyPath = (*path, event.value)
-            if event.value in RESERVED:
+            if event.value in RESERVED_NAMES:
                 self._add("FL519", event, f"the CDK has a use of its own for the key `{event.value}`", RENAME)
             if event.value in data:
                 first = self.marks[key].line

@@ -17,7 +17,7 @@ from triton_fleet.spec.container import Container, Network, Variables
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.image import NO_IMAGE_SOURCE, ONE_OF_TWO, SHARED_FOLDER, OwnImage
 from triton_fleet.spec.instance import Instance, InstanceType, Scaling, Timeouts
-from triton_fleet.spec.monitoring import PUBLISHED, Capture, Logs, Metrics
+from triton_fleet.spec.monitoring import PUBLISH_SECONDS, Capture, Logs, Metrics
 from triton_fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
 from triton_fleet.spec.rollout import Rollout
 from triton_fleet.spec.samples import ArchiveName, Sample
@@ -100,7 +100,7 @@ class Archive(Document):
     built_on: InstanceType | None = None
     """For TensorRT plans in the repository: an instance type with the GPU that built them."""
 
-    def packed(self, index: int) -> tuple[PackedArchive, ...]:
+    def packed_archives(self, index: int) -> tuple[PackedArchive, ...]:
         """The archives that entry number `index` of `models` stands for."""
         names = (
             {None: self.archive}
@@ -216,7 +216,9 @@ class EndpointSpec(Document):
             raise ValueError("a locked set of archives has at least one")
         if (count := sum(model.copies or 1 for model in models)) > ARCHIVES:
             raise ValueError(f"these are {count} archives; an endpoint has {ARCHIVES} at most")
-        names = [archive.name for index, model in enumerate(models) for archive in model.packed(index)]
+        names = [
+            archive.name for index, model in enumerate(models) for archive in model.packed_archives(index)
+        ]
         if name := first_duplicate(sorted(names)):
             raise ValueError(f"two archives are named {name!r}: a target model's name leads to one")
         if long := [name for name in names if len(name) > NAME_LENGTH]:
@@ -250,7 +252,7 @@ class EndpointSpec(Document):
         Application Auto Scaling user guide, target tracking.
         """
         scaling, below = info.data.get("scaling"), ("publish_every",)
-        if metrics.interval <= PUBLISHED:
+        if metrics.interval <= PUBLISH_SECONDS:
             return metrics
         hint = "write `60s` or less"
         if metrics.enhanced:
@@ -277,9 +279,11 @@ class EndpointSpec(Document):
         return OwnImage(build=SHARED_FOLDER, args=self.image.args if self.image else {})
 
     @property
-    def packed(self) -> tuple[PackedArchive, ...]:
+    def packed_archives(self) -> tuple[PackedArchive, ...]:
         """All archives, copies one by one, in the order of the spec."""
-        return tuple(archive for index, model in enumerate(self.models) for archive in model.packed(index))
+        return tuple(
+            archive for index, model in enumerate(self.models) for archive in model.packed_archives(index)
+        )
 
 
 S3 = "s3://"

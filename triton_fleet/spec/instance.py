@@ -94,7 +94,7 @@ class Scaling(Document):
         return {measure: value for measure, value in values.items() if value is not None}
 
     @property
-    def most(self) -> int:
+    def max_instances(self) -> int:
         """The most instances that may run, by any schedule."""
         return max(self.ceilings.values())
 

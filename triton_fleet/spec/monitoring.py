@@ -21,14 +21,14 @@ DIMENSIONS = 30
 """The most dimensions of a metric; source: CloudWatch API reference, Metric."""
 
 Dimension = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
-PUBLISHED = 60
+PUBLISH_SECONDS = 60
 """Seconds between two values of a metric, unless SageMaker has another interval."""
 
 
 def _published_by_sagemaker(seconds: int) -> int:
     intervals = property_at(
         "EndpointConfig", ("MetricsConfig", "MetricPublishFrequencyInSeconds")
-    ).property.allowed
+    ).property.allowed_values
     if seconds not in intervals:
         choices = ", ".join(f"`{interval}s`" for interval in intervals)
         raise Mistake("SageMaker does not publish metrics at that interval", f"write one of {choices}")
@@ -68,7 +68,7 @@ class Metrics(Document):
 
         Those of calls follow only with `enhanced`. Source: SageMaker API reference, MetricsConfig.
         """
-        return PUBLISHED if self.publish_every is None else self.publish_every
+        return PUBLISH_SECONDS if self.publish_every is None else self.publish_every
 
 
 _DAYS: tuple[int, ...] = tuple(data_file("log_retention.yaml")["days"])

@@ -276,6 +276,6 @@ class Policy(Document):
             names = [statement.name for statement in info.data["statements"]]
             for index, statement in enumerate(exceptions):
                 if statement.statement not in names:
-                    hint = did_you_mean(statement.statement, names, list_all=True)
+                    hint = did_you_mean(statement.statement, names, whole_list=True)
                     raise Mistake("no statement of this file has that name", hint, (index, "statement"))
         return exceptions

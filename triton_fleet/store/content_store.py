@@ -94,7 +94,7 @@ class ObjectListing:
     """An object in a listing: its size in bytes, when it was written, and its ETag."""
 
     size: int
-    modified: datetime
+    modification_time: datetime
     etag: str
 
 
@@ -125,7 +125,9 @@ def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) 
         request["Delimiter"] = "/"
     pages = s3.get_paginator("list_objects_v2").paginate(**request)
     return {
-        entry["Key"]: ObjectListing(size=entry["Size"], modified=entry["LastModified"], etag=entry["ETag"])
+        entry["Key"]: ObjectListing(
+            size=entry["Size"], modification_time=entry["LastModified"], etag=entry["ETag"]
+        )
         for page in pages
         for entry in page.get("Contents", [])
     }

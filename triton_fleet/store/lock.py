@@ -158,7 +158,7 @@ def lock_text(lock: Lock) -> str:
 
 def _require_files(project: Project, repositories: SpecRepositories) -> None:
     # A lock that is missing or broken is written again.
-    lock = project.readable_lock(repositories.loaded.spec.endpoint)
+    lock = project.readable_lock(repositories.loaded_spec.spec.endpoint)
     if lock is not None and (files := missing_files(repositories, lock)):
         drop_hint = "; pass --drop-missing if it was removed on purpose"
         raise FindingsError(missing_findings(files, drop_hint))

@@ -46,13 +46,13 @@ class EarlierRelease:
         commit: The commit.
         contents: Its lock and its spec, by file.
         lock: The lock.
-        loaded: The spec as it holds in the environment now.
+        loaded_spec: The spec as it holds in the environment now.
     """
 
     commit: Commit
     contents: dict[Path, bytes]
     lock: Lock
-    loaded: LoadedSpec
+    loaded_spec: LoadedSpec
 
 
 def earlier_release(project: Project, endpoint: str, reference: str | None) -> EarlierRelease:
@@ -93,7 +93,7 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
     lock = validate(Lock, parse_source(lock_file, _text(lock_file, contents_by_file[lock_file]), LOCK_BYTES))
     loaded_spec = project.load_source(parse_source(spec_file, _text(spec_file, contents_by_file[spec_file])))
-    return EarlierRelease(commit=commit, contents=contents_by_file, lock=lock, loaded=loaded_spec)
+    return EarlierRelease(commit=commit, contents=contents_by_file, lock=lock, loaded_spec=loaded_spec)
 
 
 def _text(file: Path, content: bytes) -> str:
@@ -112,9 +112,11 @@ def require_contents(project: Project, release: EarlierRelease, s3: S3Client, ec
         CannotRunError: AWS refuses or does not answer.
     """
     deployment = project.deployment
-    lock_file = project.lock_file(release.loaded.spec.endpoint)
-    context = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
-    spec = release.loaded.spec
+    lock_file = project.lock_file(release.loaded_spec.spec.endpoint)
+    context = EndpointContext(
+        loaded_spec=release.loaded_spec, environment=project.environment, lock=release.lock
+    )
+    spec = release.loaded_spec.spec
     command = project.environment.lock_command(spec.endpoint)
     wrong = lock_findings(release.lock, spec, lock_file, deployment.environment, command)
     endpoint, _ = resolve_endpoint(deployment, context, wrong)
@@ -131,11 +133,11 @@ def release_changes(project: Project, release: EarlierRelease) -> list[str]:
 
     None of the spec, or of the lock, where the present one cannot be read.
     """
-    name = release.loaded.spec.endpoint
+    name = release.loaded_spec.spec.endpoint
     loaded_spec = project.specs.readable(name) if name in project.spec_files else None
     lock = project.readable_lock(name)
     return [
-        *map(str, spec_changes(loaded_spec, release.loaded) if loaded_spec else []),
+        *map(str, spec_changes(loaded_spec, release.loaded_spec) if loaded_spec else []),
         *(content_changes(lock, release.lock) if lock else []),
     ]
 

@@ -179,7 +179,7 @@ def _resolve(
         raise FindingsError([*earlier_findings, *error.findings]) from error
     data = declaration.spec.data(spec_file.spec, deployment.environment)
     allowed_environment = _with_allowed_network(environment.environment, placement)
-    context = EndpointContext(loaded=spec_file, environment=allowed_environment, lock=data.lock)
+    context = EndpointContext(loaded_spec=spec_file, environment=allowed_environment, lock=data.lock)
     endpoint, findings = resolve_endpoint(
         _with_dashboard(deployment, declaration.dashboard),
         context,

@@ -10,7 +10,7 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.aws.doctor.diagnosis import LONGEST, MAX_CAUSES, RULE_HOLDS, causes
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
-from triton_fleet.catalog.symptoms import Symptom, Where, symptoms
+from triton_fleet.catalog.symptoms import EvidenceOrigin, Symptom, symptoms
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.project.project import LoadedSpec, open_project
 from triton_fleet.rules.registry import rules
@@ -75,13 +75,13 @@ REFUSALS = [
 
 def of_log(*lines: str) -> list[Passage]:
     return [
-        Passage(origin=Where.LOG, of="the log", text=text, next_text=following)
+        Passage(origin=EvidenceOrigin.LOG, of="the log", text=text, next_text=following)
         for text, following in symptom_texts(lines)
     ]
 
 
 def of_reason(text: str) -> Passage:
-    return Passage(origin=Where.REASON, of="the endpoint's FailureReason", text=text)
+    return Passage(origin=EvidenceOrigin.REASON, of="the endpoint's FailureReason", text=text)
 
 
 def codes(found: list[Finding]) -> list[str]:
@@ -97,7 +97,7 @@ def loaded(folder: FleetFolder) -> LoadedSpec:
 def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was_read(
     symptom: Symptom, loaded: LoadedSpec
 ) -> None:
-    where = Where.LOG if Where.LOG in symptom.where else min(symptom.where)
+    where = EvidenceOrigin.LOG if EvidenceOrigin.LOG in symptom.origins else min(symptom.origins)
     (first, *_) = causes([Passage(origin=where, of="the text", text=symptom.example)], [], loaded)
     best = lowest(symptom, where)
     assert first.code == best.codes[0]
@@ -105,9 +105,9 @@ def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was
     assert first.hint.startswith(best.remedy.partition("{")[0])
 
 
-def lowest(symptom: Symptom, where: Where) -> Symptom:
+def lowest(symptom: Symptom, where: EvidenceOrigin) -> Symptom:
     """What explains most of the symptom's example: itself, or one of a lower rank."""
-    found = [each for each in symptoms() if where in each.where and each.pattern.search(symptom.example)]
+    found = [each for each in symptoms() if where in each.origins and each.pattern.search(symptom.example)]
     return min(found, key=lambda each: each.rank)
 
 
@@ -117,7 +117,7 @@ def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loade
     summary, why, evidence = found.message.split("\n")
     assert found.code == "FL204"
     assert summary == f"probably violated: {rule.summary}"
-    assert why == " ".join(rule.why.split())
+    assert why == " ".join(rule.reason.split())
     assert "version 470.256.02 was detected" in evidence
     assert (found.file and found.file.name, found.line) == ("sentences.yaml", 3)
     assert found.hint.endswith(RULE_HOLDS)
@@ -181,7 +181,7 @@ def test_two_models_that_fail_are_two_causes_and_the_same_in_a_table_is_none_mor
 
 def test_the_containers_words_are_known_in_an_event_and_those_of_aws_are_not_in_a_log() -> None:
     quoted = "Target a.tar.gz cannot be loaded: ModuleNotFoundError: No module named 'PIL'"
-    event = Passage(origin=Where.EVENT, of="the event of Custom::EndpointCheck", text=quoted)
+    event = Passage(origin=EvidenceOrigin.EVENT, of="the event of Custom::EndpointCheck", text=quoted)
     assert codes(causes([event], [], None)) == ["FL649"]
     assert causes(of_log(PING, "CannotStartContainerError"), [], None) == []
 
@@ -194,7 +194,7 @@ def test_what_nobody_knows_leads_to_no_cause() -> None:
 def test_a_refusal_of_aws_is_told_in_an_event_and_in_a_failure_reason(
     code: str, words: str, remedy: str
 ) -> None:
-    event = Passage(origin=Where.EVENT, of="the event of AWS::SageMaker::Endpoint", text=words)
+    event = Passage(origin=EvidenceOrigin.EVENT, of="the event of AWS::SageMaker::Endpoint", text=words)
     for passage in (event, of_reason(words)):
         (first,) = causes([passage], [], None)
         assert (first.code, remedy in first.hint) == (code, True)

@@ -33,8 +33,8 @@ def test_a_stated_price_is_told_from_a_computed_one() -> None:
     stated, computed = hosting_price("ml.c5.large", "us-east-1"), hosting_price("ml.c5.large", "eu-west-1")
     assert stated is not None
     assert computed is not None
-    assert (stated.hourly, stated.certain) == (Decimal("0.102"), True)
-    assert (computed.hourly, computed.certain) == (Decimal("0.1152"), False)  # EC2's 0.096 x 1.2
+    assert (stated.per_hour, stated.certain) == (Decimal("0.102"), True)
+    assert (computed.per_hour, computed.certain) == (Decimal("0.1152"), False)  # EC2's 0.096 x 1.2
     assert computed.origin == "computed from EC2's price of the same size and region"
 
 
@@ -65,7 +65,9 @@ def test_every_factor_fits_the_stated_prices() -> None:
     for region, stated in data_file("prices.yaml")["stated"].items():
         for name, price in stated.items():
             if (computed := computed_price(name, region)) is not None:
-                assert abs(computed.hourly - Decimal(str(price))) / computed.hourly < Decimal("0.006"), name
+                assert abs(computed.per_hour - Decimal(str(price))) / computed.per_hour < Decimal("0.006"), (
+                    name
+                )
                 fits["cpu" if instance(name).kind is Processor.CPU else instance(name).family[0]] += 1
     assert fits == {"cpu": 6, "g": 37, "p": 1}
 

@@ -79,7 +79,7 @@ def _of(family: str, types: Iterable[str]) -> set[str]:
 
 
 def test_no_region_hosts_a_retired_type_and_the_api_still_names_it() -> None:
-    retired = [each for each in ALL if each.retired]
+    retired = [each for each in ALL if each.is_retired]
     assert {each.family for each in retired} == {"p2", "p3"}
     assert all(each.in_api and not hosting_regions(each.type) for each in retired)
 
@@ -197,7 +197,7 @@ def test_an_engine_can_be_built_by_a_job_where_the_api_has_the_type(
 ) -> None:
     allowed = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
     for machine in ALL:
-        if machine.kind is not Processor.GPU or machine.retired or machine.architecture == "arm64":
+        if machine.kind is not Processor.GPU or machine.is_retired or machine.architecture == "arm64":
             continue
         ways = {each.way: each for each in build_support(machine.family)}
         size = machine.type.rpartition(".")[2]

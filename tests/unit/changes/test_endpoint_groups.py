@@ -30,7 +30,7 @@ def baked(number: int, effect: UpdateEffect = UpdateEffect.CONFIGURATION, **keys
         "owner": f"team-{number % 30:02}",
         "changes": ("rollout.bake 600s → 1200s",),
         "traffic": ROLLOUT,
-        "need": InstanceNeed(type=MACHINES[number % 2], beside=2, most=8),
+        "need": InstanceNeed(type=MACHINES[number % 2], beside=2, max_instances=8),
         "least": cost(hourly, hourly),
         "most": cost(hourly, hourly),
         "warnings": (f"no alarm rolls {name} back: the spec has no `rollout`",),

@@ -94,7 +94,7 @@ def test_a_report_says_what_its_sign_for_computed_prices_means_and_by_which_form
 def test_other_prices_stand_in_each_environment_and_never_beside_nothing_changes() -> None:
     note = "`prices.yaml` differs (discount 10 → 20): all costs here are at the new prices"
     for found in (fleet(price_note=note), fleet(change(), price_note=note)):
-        assert found.differing
+        assert found.environments_to_review
         assert "prices.yaml differs" in found.verdict
         assert "nothing changes" not in found.verdict
         for limit in (0, 300):
@@ -123,7 +123,7 @@ def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
 def revision(folder: FleetFolder, text: str = "") -> Revision:
     folder.spec(text, base=SPEC.replace("ml.g5.xlarge", "ml.p6-b200.48xlarge"))
     project = open_project(folder.root, "dev")
-    return Revision(root=folder.root, environment=project.environment, loaded=project.load("sentences"))
+    return Revision(root=folder.root, environment=project.environment, loaded_spec=project.load("sentences"))
 
 
 def test_a_change_of_instances_without_a_price_is_unknown_and_any_other_costs_nothing(
@@ -131,12 +131,12 @@ def test_a_change_of_instances_without_a_price_is_unknown_and_any_other_costs_no
 ) -> None:
     before, prices = revision(folder), PriceBook()
     other = endpoint_change("sentences", before, revision(folder, "logs: {retention_days: 7}\n"), prices)
-    assert other.least.difference == FREE
+    assert other.min_cost.difference == FREE
     scaled = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
     more = endpoint_change("sentences", before, revision(folder, scaled), prices)
-    assert (more.least.difference, more.most.difference) == (None, None)
+    assert (more.min_cost.difference, more.max_cost.difference) == (None, None)
     gone = endpoint_change("sentences", before, None, prices)
-    assert (gone.least.before, gone.least.after, gone.least.difference) == (None, FREE, None)
+    assert (gone.min_cost.before, gone.min_cost.after, gone.min_cost.difference) == (None, FREE, None)
 
 
 def test_every_sum_is_in_the_fleets_currency() -> None:

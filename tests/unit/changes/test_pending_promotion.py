@@ -248,8 +248,8 @@ def test_a_new_endpoint_costs_all_that_it_costs() -> None:
         state=PromotionState.NEW,
         changes=(),
         machines="2 to 6 × ml.g5.xlarge",
-        least=CostChange(before=FREE, after=Cost(hourly=Decimal(2))),
-        most=CostChange(before=FREE, after=Cost(hourly=Decimal(6))),
+        least=CostChange(before=FREE, after=Cost(per_hour=Decimal(2))),
+        most=CostChange(before=FREE, after=Cost(per_hour=Decimal(6))),
     )
     assert pending_line(new) == (
         "waits for promotion: prod would get simple: 2 to 6 × ml.g5.xlarge,"

@@ -14,8 +14,8 @@ G5 = "ml.g5.xlarge"
 
 
 def updated(name: str, beside: int, most: int = 4, machine: str = G5) -> EndpointChange:
-    limit = InstanceLimit(types=(machine,), most=most)
-    need = InstanceNeed(type=machine, beside=beside, most=most)
+    limit = InstanceLimit(types=(machine,), max_instances=most)
+    need = InstanceNeed(type=machine, beside=beside, max_instances=most)
     return change(name, need=need, limits=(limit, limit))
 
 

@@ -84,7 +84,7 @@ class TestWhatWaits:
         fleet.edit("scaling:", "scalling:")
         assert waiting(fleet) == ["simple: cannot be compared with main: unknown key `scalling`"]
         (found,) = pending_promotions(fleet.project(), TODAY)
-        assert (found.least.difference, found.most.difference) == (None, None)
+        assert (found.min_cost.difference, found.max_cost.difference) == (None, None)
 
     def test_the_environments_own_overrides_hold_already(self, fleet: PromotedFleet) -> None:
         fleet.edit("region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml")

@@ -116,11 +116,11 @@ def test_what_a_rollback_has_restored_needs_no_answer_and_other_files_do(
     if other is not None:
         edited.write(other, "{}\n")
     if other is None:
-        found = committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
+        found = committed_checkout(project, locked=True, allow_dirty=False, restored_files=restored)
         assert [each.name for each in found.uncommitted] == ["sentences.yaml"]
     else:
         with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other}"):
-            committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
+            committed_checkout(project, locked=True, allow_dirty=False, restored_files=restored)
 
 
 def test_outside_of_git_nobody_is_asked(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[
             (fleet_cost(project.environment, [each.spec for each in loaded], project.fleet.prices), loaded)
         )
     return {
-        each.name: (len(each.endpoints), str(each.at_most.monthly) if each.at_most else "unknown")
+        each.name: (len(each.endpoints), str(each.max_cost.per_month) if each.max_cost else "unknown")
         for each in cost_groups(fleets, labels_by(by))
     }
 

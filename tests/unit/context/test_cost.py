@@ -46,30 +46,30 @@ def cost(folder: FleetFolder, text: str = "", base: str = SPEC) -> EndpointCost:
 
 
 def monthly(endpoint: EndpointCost) -> tuple[str, str]:
-    assert endpoint.at_least is not None
-    assert endpoint.at_most is not None
-    return str(endpoint.at_least.monthly), str(endpoint.at_most.monthly)
+    assert endpoint.min_cost is not None
+    assert endpoint.max_cost is not None
+    return str(endpoint.min_cost.per_month), str(endpoint.max_cost.per_month)
 
 
 class TestRange:
     def test_without_scaling_it_is_the_count_of_instances_all_the_time(self, folder: FleetFolder) -> None:
         found = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g5.xlarge, count: 3"))
-        assert (found.least, found.most) == (3, 3)
+        assert (found.min_instances, found.max_instances) == (3, 3)
         assert monthly(found) == ("3041.28", "3041.28")  # 3 x 1.408 = 4.224, x 720
 
     def test_with_scaling_it_is_its_range_whatever_it_begins_with(self, folder: FleetFolder) -> None:
         found = cost(folder, RANGE, SPEC.replace("ml.g5.xlarge", "ml.g5.xlarge, count: 3"))
-        assert (found.least, found.most) == (2, 8)
+        assert (found.min_instances, found.max_instances) == (2, 8)
         assert monthly(found) == ("2027.52", "8110.08")  # 2 x 1013.76, 8 x 1013.76
 
     def test_schedules_widen_it_to_both_sides(self, folder: FleetFolder) -> None:
         found = cost(folder, NIGHTS)
-        assert (found.least, found.most, found.scheduled) == (1, 6, True)
+        assert (found.min_instances, found.max_instances, found.has_schedules) == (1, 6, True)
         assert monthly(found) == ("1013.76", "6082.56")
 
     def test_no_instances_cost_nothing(self, folder: FleetFolder) -> None:
         found = cost(folder, RANGE.replace("min: 2", "min: 0"))
-        assert (found.least, monthly(found)[0]) == (0, "0.00")
+        assert (found.min_instances, monthly(found)[0]) == (0, "0.00")
 
     def test_an_environment_overrides_the_spec(self, folder: FleetFolder) -> None:
         folder.environment("overrides: {sentences: {instance: {type: ml.g5.2xlarge}, scaling: {max: 3}}}\n")
@@ -77,18 +77,21 @@ class TestRange:
 
     def test_prices_are_exact_where_binary_numbers_are_not(self, folder: FleetFolder) -> None:
         found = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g6.xlarge, count: 3"))
-        assert found.at_least is not None
-        assert found.at_least.hourly == Decimal("3.3801")  # 3 x 1.1267; as floats 3.3800999999999997
-        assert found.at_least.monthly == Decimal("2433.67")  # 2433.672
+        assert found.min_cost is not None
+        assert found.min_cost.per_hour == Decimal("3.3801")  # 3 x 1.1267; as floats 3.3800999999999997
+        assert found.min_cost.per_month == Decimal("2433.67")  # 2433.672
 
 
 class TestSaving:
     def test_two_ensembles_on_one_endpoint_save_half_and_13183_80_a_year(self, folder: FleetFolder) -> None:
         saving = cost(folder, base=archives(2)).saving
         assert saving is not None
-        assert (saving.apart.hourly, saving.together.hourly) == (Decimal("3.010"), Decimal("1.505"))
+        assert (saving.separate_cost.per_hour, saving.own_cost.per_hour) == (
+            Decimal("3.010"),
+            Decimal("1.505"),
+        )
         assert saving.percent == 50
-        assert saving.cost.yearly == Decimal("13183.80")  # 1.505 x 8760
+        assert saving.cost.per_year == Decimal("13183.80")  # 1.505 x 8760
 
     def test_three_models_in_one_container_cost_676_80_a_month(self, folder: FleetFolder) -> None:
         found = cost(folder, base=SPEC.replace("ml.g5.xlarge", "ml.g4dn.2xlarge"))
@@ -102,7 +105,7 @@ class TestSaving:
         found = cost(folder, routes, base=SPEC.replace("ml.g5.xlarge", "ml.g4dn.2xlarge"))
         assert monthly(found) == ("676.80", "676.80")
         assert found.saving is not None
-        assert found.saving.apart.monthly == Decimal("2030.40")  # 3 x 0.94 x 24 x 30
+        assert found.saving.separate_cost.per_month == Decimal("2030.40")  # 3 x 0.94 x 24 x 30
         assert found.saving.percent == Decimal("66.67")
         assert found.saving.hours == 8  # 24 / 3: three endpoints that run a third of the day cost the same
 
@@ -110,12 +113,12 @@ class TestSaving:
         saving = cost(folder, RANGE, archives(3)).saving
         assert saving is not None
         assert saving.percent == Decimal("33.33")  # one instance of three
-        assert saving.cost.yearly == Decimal("13183.80")
+        assert saving.cost.per_year == Decimal("13183.80")
 
     def test_fewer_archives_than_instances_are_no_saving(self, folder: FleetFolder) -> None:
         saving = cost(folder, RANGE.replace("min: 2", "min: 3"), archives(2)).saving
         assert saving is not None
-        assert (saving.percent, saving.cost.hourly) == (Decimal(-50), Decimal("-1.505"))
+        assert (saving.percent, saving.cost.per_hour) == (Decimal(-50), Decimal("-1.505"))
 
     def test_each_copy_counts(self, folder: FleetFolder) -> None:
         base = archives(1).replace("../repository", "../repository, copies: 10000")
@@ -134,31 +137,31 @@ class TestFleet:
         folder.spec(name="other", base=SPEC.replace("sentences", "other").replace("g5.x", "g6e.16x"))
         folder.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
         found = costs(folder)
-        assert found.at_least is not None
-        assert found.at_most is not None
-        assert found.at_least.hourly == Decimal("12.2875")  # 2 x 1.408 + 9.4715
-        assert found.at_most.monthly == Decimal("14929.56")  # (8 x 1.408 + 9.4715) x 720
-        assert [each.endpoint for each in found.unpriced] == ["new"]
+        assert found.min_cost is not None
+        assert found.max_cost is not None
+        assert found.min_cost.per_hour == Decimal("12.2875")  # 2 x 1.408 + 9.4715
+        assert found.max_cost.per_month == Decimal("14929.56")  # (8 x 1.408 + 9.4715) x 720
+        assert [each.endpoint for each in found.unpriced_endpoints] == ["new"]
         certain = {each.endpoint: each.certain for each in found.endpoints}
         assert certain == {"sentences": True, "other": False, "new": False}
 
     def test_where_nothing_has_a_price_there_is_no_sum(self, folder: FleetFolder) -> None:
         folder.spec(base=SPEC.replace("ml.g5.xlarge", UNPRICED))
-        assert (costs(folder).at_least, costs(folder).at_most) == (None, None)
+        assert (costs(folder).min_cost, costs(folder).max_cost) == (None, None)
 
     def test_a_computed_price_is_of_the_region_and_not_certain(self, folder: FleetFolder) -> None:
         file = folder.root / "environments/dev.yaml"
         file.write_text(file.read_text().replace("us-east-1", "eu-west-1"))
         (found,) = costs(folder).endpoints
         assert found.price is not None
-        assert (found.price.hourly, found.certain) == (Decimal("1.5722"), False)  # EC2's 1.123 x 1.4
+        assert (found.price.per_hour, found.certain) == (Decimal("1.5722"), False)  # EC2's 1.123 x 1.4
 
     def test_no_instances_cost_nothing_whatever_one_costs(self, folder: FleetFolder) -> None:
         scaling = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
         found = cost(folder, scaling, SPEC.replace("ml.g5.xlarge", UNPRICED))
-        assert found.at_least is not None
-        assert found.at_least.hourly == 0
-        assert found.at_most is None
+        assert found.min_cost is not None
+        assert found.min_cost.per_hour == 0
+        assert found.max_cost is None
 
     @pytest.mark.parametrize(("on", "count", "usd"), [("true", 1, "3.00"), ("false", 0, "0.00")])
     def test_dashboards_are_told_beside_the_sum(
@@ -166,6 +169,6 @@ class TestFleet:
     ) -> None:
         folder.environment(f"dashboards: {on}\n")
         found = costs(folder)
-        assert (found.dashboards, str(found.dashboards_monthly)) == (count, usd)
-        assert found.at_least is not None
-        assert found.at_least.hourly == Decimal("1.408")
+        assert (found.dashboards, str(found.dashboards_per_month)) == (count, usd)
+        assert found.min_cost is not None
+        assert found.min_cost.per_hour == Decimal("1.408")

@@ -28,7 +28,7 @@ def context(folder: FleetFolder, environment: str = "dev") -> EndpointContext:
     """The endpoint with its lock, whatever is wrong with either."""
     project = open_project(folder.root, environment)
     lock = load_lock(folder.root / "locks" / "dev" / "sentences.lock.yaml")
-    return EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=lock)
+    return EndpointContext(loaded_spec=project.load("sentences"), environment=project.environment, lock=lock)
 
 
 def with_lock(folder: FleetFolder, keys: str, **lock: Any) -> EndpointContext:
@@ -148,7 +148,7 @@ class TestFacts:
         for facts in ({}, {"tensorrt": "11.1.0.106"}):
             found = with_lock(folder, FOUND, **facts).image
             assert found is not None
-            assert (found.details.tensorrt_least, found.details.tensorrt_most) == (None, None)
+            assert (found.details.min_tensorrt, found.details.max_tensorrt) == (None, None)
 
     def test_a_fact_settles_what_the_catalog_is_not_certain_of(self, folder: FleetFolder) -> None:
         uncertain = release_image("26.03", "us-east-1", gpu=True).details.uncertain
@@ -232,7 +232,7 @@ class TestEngines:
             for each in decided.spec.models
         ]
         spec = decided.spec.model_copy(update={"models": tuple(models)})
-        return replace(decided, loaded=replace(decided.loaded, spec=spec))
+        return replace(decided, loaded_spec=replace(decided.loaded_spec, spec=spec))
 
     def built_in(self, decided: EndpointContext) -> str:
         (planned,) = planned_engines(self.with_engine(decided))

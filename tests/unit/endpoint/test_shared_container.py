@@ -139,7 +139,9 @@ class TestModel:
                 "archives": {"sentences": {"digest": DIGEST, "size": 1, "models": dict(THREE)}},
             }
         )
-        found = EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=lock)
+        found = EndpointContext(
+            loaded_spec=project.load("sentences"), environment=project.environment, lock=lock
+        )
         assert [each.name for each in found.called_models()] == ["detector"]
         assert {each.name for each in found.answering_models()} == {"detector", "yolov5s"}
 

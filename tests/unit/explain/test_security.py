@@ -34,7 +34,7 @@ def decided(
     if metrics is not None:
         loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
     made = decisions(
-        EndpointContext(loaded=loaded, environment=project.environment, lock=None),
+        EndpointContext(loaded_spec=loaded, environment=project.environment, lock=None),
         project.deployment,
         project.fleet.prices,
     )

@@ -79,7 +79,7 @@ def test_a_rule_is_described_in_its_own_words(tmp_path: Path) -> None:
     [described] = [each for each in run_of(tmp_path)["tool"]["driver"]["rules"] if each["id"] == "FL204"]
     assert described["name"] == rule.name
     assert described["shortDescription"]["text"] == rule.summary
-    assert rule.why in described["fullDescription"]["text"]
+    assert rule.reason in described["fullDescription"]["text"]
     assert described["helpUri"] == rule.source
     assert "docs/rules.md#fl204" in described["help"]["text"]
 

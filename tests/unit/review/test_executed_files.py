@@ -64,7 +64,7 @@ def review(top: Path) -> FleetChange:
 
 
 def listed(top: Path) -> dict[str, str]:
-    return {each.path: each.change for each in review(top).executed}
+    return {each.path: each.change for each in review(top).executed_files}
 
 
 def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_changes(
@@ -77,7 +77,7 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     folder.write("requirements.txt", "triton-fleet==0.2.0\nevil\n")
     repository.commit()
     found = review(folder.root)
-    assert [(each.path, each.what, each.change) for each in found.executed] == [
+    assert [(each.path, each.what, each.change) for each in found.executed_files] == [
         ("app.py", "the CDK app of `npx cdk`", "edited"),
         ("cdk.json", "settings of the CDK CLI: app, build", "edited"),
         ("fleet.mk", "what `make` runs", "added"),
@@ -94,7 +94,7 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     assert files[0] == "- ⚠ `app.py`: the CDK app of `npx cdk` (edited)"
     assert all(line.startswith("- ⚠ ") for line in files[:5])
     document: Any = report_document(found)
-    assert [each["path"] for each in document["executed"]] == [each.path for each in found.executed]
+    assert [each["path"] for each in document["executed"]] == [each.path for each in found.executed_files]
     for output in (text, page(found), json.dumps(document), markdown(found, 1_000)):
         assert "nothing changes" not in output
         assert "what a deploy runs" in output
@@ -114,7 +114,7 @@ def test_a_change_of_data_promises_that_nothing_else_changes(
     )
     folder.write("model_specs/endpoint.schema.json", "{}")
     found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "nothing changes in dev")
+    assert (found.executed_files, found.verdict) == ((), "nothing changes in dev")
 
 
 def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
@@ -123,8 +123,8 @@ def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
     folder.write("prices.schema.json", "{}")
     found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
-    assert [each.price_note for each in found.differing] == [
+    assert (found.executed_files, found.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
+    assert [each.price_note for each in found.environments_to_review] == [
         "`prices.yaml` differs (discount not given → 10): all costs here are at the new prices"
     ]
 
@@ -134,7 +134,7 @@ def test_a_context_of_the_cdk_is_data_and_no_promise_is_made_of_templates(
 ) -> None:
     folder.write("cdk.json", '{"app": "python3 app.py", "context": {"a": false}}')
     found = review(folder.root)
-    assert (found.executed, found.verdict) == ((), "no endpoint's files differ in dev")
+    assert (found.executed_files, found.verdict) == ((), "no endpoint's files differ in dev")
 
 
 def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
@@ -255,7 +255,7 @@ def test_in_a_larger_repository_other_folders_are_named_as_such(tmp_path: Path) 
     FleetFolder(tmp_path).write("web/app.js", "")
     FleetFolder(tmp_path).write(".github/workflows/x.yml", "")
     os.chdir(folder.root)
-    assert [(each.path, each.what) for each in review(folder.root).executed] == [
+    assert [(each.path, each.what) for each in review(folder.root).executed_files] == [
         (".github/workflows/x.yml", "jobs of GitHub, or who reviews what"),
         ("web/app.js", "outside the fleet's folder"),
     ]

@@ -62,7 +62,7 @@ def test_a_row_is_in_the_form_of_the_table() -> None:
             traffic=traffic,
             least=cost("2.816", "2.2534"),
             most=cost("11.264", "9.0136"),
-            need=InstanceNeed(type="ml.g6.xlarge", beside=2, most=8),
+            need=InstanceNeed(type="ml.g6.xlarge", beside=2, max_instances=8),
         )
     )
     text = markdown(found, 0)

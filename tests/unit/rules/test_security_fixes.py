@@ -97,7 +97,7 @@ def test_the_local_environment_runs_another_triton(folder: FleetFolder) -> None:
     for environment in ("dev", "local"):
         loaded = open_project(folder.root, environment)
         found = rule_findings(
-            EndpointContext(loaded=loaded.load("sentences"), environment=loaded.environment, lock=None)
+            EndpointContext(loaded_spec=loaded.load("sentences"), environment=loaded.environment, lock=None)
         )
         codes[environment] = "FL520" in [each.code for each in found]
     assert codes == {"dev": True, "local": False}

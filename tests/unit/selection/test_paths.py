@@ -53,7 +53,7 @@ def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
     fleet.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\n")
     fleet.write("prices.yaml", "date: 2026-11-01\n")
     found = selection(fleet, path)
-    assert (found.endpoints, found.gone, found.drafts) == (names, [], [])
+    assert (found.endpoints, found.former_names, found.drafts) == (names, [], [])
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_hidden_files_and_folders_of_the_fleet_have_no_drafts(fleet: FleetFolder
     for file in (".x.yaml", "search/.x.yaml", ".dir/y.yaml", "search/.dir/sub/y.yaml"):
         fleet.write(f"model_specs/{file}", "endpoint: y\n")
     found = selection(fleet, path, drafts=True)
-    assert (found.drafts, found.gone) == ([], [])
+    assert (found.drafts, found.former_names) == ([], [])
     assert found.endpoints == (["bert-large", "bert-small"] if path.endswith("search") else ALL)
 
 

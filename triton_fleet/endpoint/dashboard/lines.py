@@ -54,8 +54,8 @@ def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) ->
 def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for alarm in endpoint.alarms:
         if (alarm.measure, alarm.statistic) == (line.measure, line.statistic):
-            text = f"{alarm.severity} {SIGNS[alarm.comparison]} {_amount(alarm.drawn, unit)}"
-            yield alarm.drawn, text, COLOURS[alarm.severity]
+            text = f"{alarm.severity} {SIGNS[alarm.comparison]} {_amount(alarm.graph_threshold, unit)}"
+            yield alarm.graph_threshold, text, COLOURS[alarm.severity]
 
 
 def _targets(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:

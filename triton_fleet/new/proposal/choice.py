@@ -48,7 +48,7 @@ class Draft:
         source = Source(self._file, dict(data), {(): Mark(self._file, 1, 1)})
         spec = project.draft_source(source)
         return EndpointContext(
-            loaded=spec, environment=project.environment, lock=self._lock_of(spec), reads_folders=True
+            loaded_spec=spec, environment=project.environment, lock=self._lock_of(spec), reads_folders=True
         )
 
     def findings(self, data: Mapping[str, object]) -> list[Finding]:
@@ -60,7 +60,10 @@ class Draft:
         findings = list[Finding]()
         for project in self._projects:
             endpoint = self.context(data, project)
-            findings += [*rule_findings(endpoint), *repository_findings(self._repositories(endpoint.loaded))]
+            findings += [
+                *rule_findings(endpoint),
+                *repository_findings(self._repositories(endpoint.loaded_spec)),
+            ]
         return list(dict.fromkeys(findings))
 
     def _lock_of(self, spec: LoadedSpec) -> Lock:

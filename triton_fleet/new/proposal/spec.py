@@ -131,7 +131,9 @@ def _profile_keys(profiles: Sequence[str]) -> list[Key]:
     if not profiles:
         return []
     sentence = "Named by --profile: what it has is not repeated here."
-    return [Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), why=(sentence,))]
+    return [
+        Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), reasons=(sentence,))
+    ]
 
 
 def _of_one_repository(mode: Mode, folder: str) -> Finding:
@@ -151,12 +153,12 @@ def _mode_key(mode: Mode, archives: Archives, *, is_wanted: bool) -> Key:
             f"{len(archives.names)} model repositories: each becomes an archive, loaded when it is first"
             ' called as TargetModel="ARCHIVE.tar.gz".'
         )
-    return Key(name="mode", value=mode.value, why=(sentence,))
+    return Key(name="mode", value=mode.value, reasons=(sentence,))
 
 
 def _placement_keys(release: str, machine: Instance) -> list[Key]:
     """Release and instance without their reasons."""
-    instance = {"type": machine.type, "count": proposals().fewest}
+    instance = {"type": machine.type, "count": proposals().min_instances}
     return [Key(name="triton", value=release), Key(name="instance", value=instance)]
 
 
@@ -196,4 +198,4 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
         )
     if flags:
         settings["additional_args"] = flags
-    return Key(name="container", value=settings, why=tuple(sentences)) if settings else None
+    return Key(name="container", value=settings, reasons=tuple(sentences)) if settings else None

@@ -22,13 +22,13 @@ class Key:
 
     Attributes:
         value: As the spec's reader has it: text, numbers, lists and mappings.
-        why: Sentences that stand above it.
+        reasons: Sentences that stand above it.
         why_items: Of a list: sentences above its items, by their number.
     """
 
     name: str
     value: object
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     why_items: Mapping[int, tuple[str, ...]] | None = None
 
 
@@ -44,7 +44,7 @@ def render_spec(schema: str, head: Sequence[str], keys: Iterable[Key], foot: Seq
     """
     lines = [f"# yaml-language-server: $schema={schema}", *_comments(head)]
     for key in keys:
-        lines += _comments(key.why)
+        lines += _comments(key.reasons)
         lines += _key(key)
     return "\n".join([*lines, *_comments(foot), ""])
 
@@ -142,7 +142,7 @@ def _targets(original: LoadedSpec, name: str) -> Mapping[str, str]:
     for index, archive in enumerate(original.spec.models):
         if archive.archive == original.spec.endpoint:
             new = archive.model_copy(update={"archive": name})
-            pairs = zip(archive.packed(index), new.packed(index), strict=True)
+            pairs = zip(archive.packed_archives(index), new.packed_archives(index), strict=True)
             targets |= {old.name: copy.name for old, copy in pairs}
     return targets
 

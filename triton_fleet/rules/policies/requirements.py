@@ -18,7 +18,7 @@ from triton_fleet.spec.problems import dotted_path
 from triton_fleet.spec.rollout import Strategy
 from triton_fleet.spec.source import KeyPath
 
-PROPOSED = {
+PROPOSALS = {
     Strategy.ALL_AT_ONCE: "{strategy: all-at-once}",
     Strategy.CANARY: "{strategy: canary, canary: 50%}",
     Strategy.LINEAR: "{strategy: linear, step: 50%}",
@@ -54,14 +54,16 @@ def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
             observation = f"the tag `{tag}` is empty" if tag in tags else f"there is no tag `{tag}`"
             path: KeyPath = ("tags", tag) if is_empty else ("tags",)
             remedy = f"write `tags: {{{tag}: VALUE}}`"
-            yield Breach(key="tags", code="FL959", path=path, found=observation, rule=rule, remedy=remedy)
+            yield Breach(
+                key="tags", code="FL959", path=path, observation=observation, rule=rule, remedy=remedy
+            )
     for resource in TAG_RESOURCES:
         for raw in subject.raw_properties(resource, "Tags"):
             yield Breach(
                 key="tags",
                 code="FL959",
                 path=raw.path,
-                found=f"the raw property {raw.name} of {resource} replaces `tags`",
+                observation=f"the raw property {raw.name} of {resource} replaces `tags`",
                 rule=rule,
                 remedy="write `tags` instead",
             )
@@ -97,7 +99,7 @@ def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
     strategy = spec.rollout.strategy if spec.rollout else None
     if strategies and strategy not in require.rollout:
         observation = "`rollout` is missing" if strategy is None else f"`rollout.strategy` is {strategy}"
-        remedy = f"write `rollout: {PROPOSED[require.rollout[0]]}`"
+        remedy = f"write `rollout: {PROPOSALS[require.rollout[0]]}`"
         rule = f"requires {join_words(strategies, 'or')}"
         yield _unmet("rollout", ("rollout", "strategy"), observation, rule, remedy)
     if require.rollback_alarms:
@@ -111,7 +113,7 @@ def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
     remedy = "write `rollout: {rollback_on: [errors]}`"
     if not spec.rollout:
         observation = "without `rollout`, nothing is rolled back"
-        remedy = f"write `rollout: {PROPOSED[Strategy.CANARY]}`"
+        remedy = f"write `rollout: {PROPOSALS[Strategy.CANARY]}`"
     elif not alarms:
         observation = "no alarm rolls back an update"
     elif not any(alarm.can_fire(spec) for alarm in alarms):
@@ -183,7 +185,7 @@ def _unmet(
         key=f"require.{key}",
         code="FL990",
         path=path,
-        found=observation,
+        observation=observation,
         rule=rule,
         remedy=remedy,
         of_environment=of_environment,
@@ -201,13 +203,13 @@ def security_breaches(statement: Statement, subject: Subject) -> Iterator[Breach
     rule = f"requires {_rule_text(fixes)}"
     yield from unproved_release(subject, KEY, "FL996", rule)
     gap = security_gap(subject.locked_context)
-    missing_fixes = [fix for fix in gap.missing if _is_required(fix, fixes)] if gap else []
+    missing_fixes = [fix for fix in gap.missing_fixes if _is_required(fix, fixes)] if gap else []
     if gap is not None and missing_fixes:
         yield Breach(
             key=KEY,
             code="FL996",
             path=("triton",),
-            found=f"Triton {gap.release} lacks {fix_names(missing_fixes)}",
+            observation=f"Triton {gap.release} lacks {fix_names(missing_fixes)}",
             rule=rule,
             remedy=gap.remedy(missing_fixes),
         )

@@ -72,7 +72,7 @@ class EngineTask:
         hint = (
             f"request a higher quota {quota!r} of AWS CodeBuild in Service Quotas; a new account's is 0"
             if error.is_quota
-            else f"the build was chosen because: {use.engine.runner.why}"
+            else f"the build was chosen because: {use.engine.runner.reason}"
         )
         message = f"CodeBuild refuses the build of model {use.engine.model!r}: {error}"
         return [finding_at(use.engine.mark, REFUSAL, message, hint)]

@@ -72,8 +72,8 @@ def _locked_build(
             key = former.key if former is not None and former.key else source.key
             build = built_image(client, deployment, key)
     except CannotRunError:
-        return former or source.locked
-    return build.locked if build is not None else source.locked
+        return former or source.locked_image
+    return build.locked_image if build is not None else source.locked_image
 
 
 def image_changes(project: Project, loaded_spec: LoadedSpec, lock: Lock | None) -> list[Finding]:

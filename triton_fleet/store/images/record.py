@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from triton_fleet.awsapi.errors import SuppressErrors
-from triton_fleet.builds.images.artifacts import BUILT, MANIFEST, built_image_key
+from triton_fleet.builds.images.artifacts import BUILDS, MANIFEST, built_image_key
 from triton_fleet.builds.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
@@ -51,7 +51,7 @@ class BuiltImage:
     facts: ImageFacts
 
     @property
-    def locked(self) -> LockedImage:
+    def locked_image(self) -> LockedImage:
         """As a lock has it, with the digest of the release's image that the build was given."""
         record = self.record
         base = record.base.rpartition("@")[2]
@@ -182,8 +182,8 @@ def former_repositories(s3: S3Client, deployment: Deployment) -> Mapping[str, in
 
 def _recorded_keys(s3: S3Client, deployment: Deployment) -> list[str]:
     end = f"/{MANIFEST}"
-    records = [key for key in list_objects(s3, deployment.bucket, BUILT) if key.endswith(end)]
-    return [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in records]
+    records = [key for key in list_objects(s3, deployment.bucket, BUILDS) if key.endswith(end)]
+    return [f"sha256:{key.removeprefix(BUILDS).removesuffix(end)}" for key in records]
 
 
 def endpoints_by_image(locks: Path) -> Mapping[str, tuple[str, ...]]:

@@ -186,7 +186,7 @@ class ImagePrune:
                     digest=details["imageDigest"],
                     tags=tuple(sorted(details["imageTags"])),
                     size=details.get("imageSizeInBytes", 0),
-                    pushed=details["imagePushedAt"],
+                    push_time=details["imagePushedAt"],
                 )
                 for page in pages
                 for details in page["imageDetails"]

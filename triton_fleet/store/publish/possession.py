@@ -100,7 +100,9 @@ class Possession:
             }
             self._owners.record(name, digests, OF_REPOSITORY)
 
-        all_in_parallel({each.endpoint.name for each in owned_requirements}, record, MAX_PARALLEL_REQUESTS)
+        all_in_parallel(
+            {requirement.endpoint.name for requirement in owned_requirements}, record, MAX_PARALLEL_REQUESTS
+        )
         return owned_requirements
 
     def select_consistent(self, requirements: Iterable[ArchiveRequirement]) -> list[ArchiveRequirement]:

@@ -78,7 +78,7 @@ def test_a_pattern_matches_as_docker_documents_it(text: str, path: str, expected
 
 def test_an_exclamation_mark_makes_an_exception() -> None:
     found = pattern("! a/b ")
-    assert (found.text, found.is_exception, found.written) == ("a/b", True, "!a/b")
+    assert (found.text, found.is_exception, found.source_text) == ("a/b", True, "!a/b")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\r"])
