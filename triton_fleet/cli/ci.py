@@ -177,7 +177,7 @@ def _write(
 
 
 def _text(file: Path, *, newline: str | None = None) -> str:
-    """What a file holds; with `newline=""` the ends of its lines stay as they are."""
+    """Text of a file; with `newline=""` the ends of its lines stay as they are."""
     try:
         with file.open(encoding="utf-8", newline=newline) as stream:
             return stream.read()

@@ -165,7 +165,7 @@ class FleetGroup(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """What help and completion list of a command; it is not loaded."""
+        """A command as help and completion list it; it is not loaded."""
         if (subcommand := COMMANDS.get(cmd_name)) is None:
             return None
         return TyperCommand(cmd_name, short_help=subcommand.summary, rich_help_panel=subcommand.panel)

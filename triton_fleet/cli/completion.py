@@ -1,4 +1,4 @@
-"""What a shell completes: commands, options, and the names of environments, endpoints and profiles.
+"""Completion for shells: commands, options, and the names of environments, endpoints and profiles.
 
 What a command takes is read from `signatures.json`, which `fleet schema` writes: the module of a command is
 slow to load. Only the names of a fleet's files are read, so that a mistake in one of them does not matter.
@@ -61,7 +61,7 @@ class CommandSketch(TyperCommand):
 
 
 def candidates(command: str, words: Sequence[str], incomplete: str) -> Iterable[str]:
-    """What can follow a command and complete words, whatever it begins with.
+    """Words that can follow a command and complete words, whatever it begins with.
 
     Args:
         command: A command or a group.

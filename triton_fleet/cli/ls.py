@@ -66,7 +66,7 @@ def ls(
 
 @dataclass(frozen=True)
 class _EnvironmentSelection:
-    """What arguments select in one environment, and those that it does not have."""
+    """The selection of arguments in one environment, and those that it does not have."""
 
     project: Project
     selection: Selection

@@ -209,7 +209,7 @@ class EndpointContext:
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
-        """What AWS's start script reads, or a shared container's options are made of, sorted by name."""
+        """Variables of AWS's start script, or of a shared container's options, sorted by name."""
         return all_variables(self.spec, self.decided_settings)
 
     @cached_property
@@ -309,7 +309,7 @@ def _facts(instance_type: str) -> Instance | None:
 
 
 def endpoint_tags(environment: Environment, spec: EndpointSpec) -> dict[str, str]:
-    """What everything in an endpoint's stack is tagged with; of one key the spec's value wins."""
+    """Tags of everything in an endpoint's stack; of one key the spec's value wins."""
     return {**environment.resource_tags, **spec.tags, **own_tags(spec)}
 
 

@@ -1,4 +1,4 @@
-"""What a rollout's keys lead to: its waits, its alarms, its time-out."""
+"""Consequences of a rollout's keys: its waits, its alarms, its time-out."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
 
 
 def rollback_alarms(spec: EndpointSpec, rollout: Rollout) -> tuple[RollbackAlarm, ...]:
-    """What rolls the update back, each at the strictest of its thresholds; none with `rollback_on: []`."""
+    """Alarms that roll back, each at the strictest of its thresholds; none with `rollback_on: []`."""
     alarms, measures = spec.alarms or Alarms(), _rollback_on(rollout)
     return (
         *(_errors(alarms) if "errors" in measures else ()),

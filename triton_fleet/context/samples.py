@@ -14,7 +14,7 @@ from triton_fleet.spec.samples import Input, Sample, flat
 
 
 def target_model(archive: str, version: int | None) -> str:
-    """What a caller names as TargetModel."""
+    """A name that a caller gives as TargetModel."""
     return f"{archive}{'' if version is None else f'-v{version}'}.tar.gz"
 
 
@@ -54,7 +54,7 @@ def answered_targets(spec: EndpointSpec) -> set[str]:
 
 
 def event_bytes(spec: EndpointSpec) -> int:
-    """What samples and targets take of an update's event, which has those of the last deploy as well.
+    """The part of an update's event for samples and targets; it has those of the last deploy as well.
 
     Counted as JSON within JSON: for another look the framework throws the event as the text of an error.
     """

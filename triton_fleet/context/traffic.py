@@ -1,4 +1,4 @@
-"""What happens to the calls of an endpoint while its configuration is replaced, in words."""
+"""Effects on the calls of an endpoint while its configuration is replaced, in words."""
 
 from __future__ import annotations
 

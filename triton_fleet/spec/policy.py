@@ -175,7 +175,7 @@ LIMITS = ("instances", "gpus", "regions", "max_instances", "monthly_cost", "trit
 
 
 class Statement(Document):
-    """What endpoints are allowed. An endpoint has to fulfil every statement that applies to it."""
+    """Limits and requirements of endpoints. An endpoint has to fulfil every statement that applies to it."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": [key]} for key in LIMITS]})
 
@@ -249,7 +249,7 @@ class PolicyException(Document):
 
 
 class Policy(Document):
-    """What one team allows endpoints, and for whom it makes exceptions."""
+    """The rules of one team for endpoints, and for whom it makes exceptions."""
 
     policy: Name
     """Name, the same as the file's."""

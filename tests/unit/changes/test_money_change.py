@@ -35,18 +35,18 @@ GONE = cost(None, "0")
     ],
 )
 def test_the_first_line_names_both_ends(least: tuple[str, str], most: tuple[str, str], words: str) -> None:
-    found = fleet(change(least=cost(*least), most=cost(*most)))
+    found = fleet(change(min_cost=cost(*least), max_cost=cost(*most)))
     assert f"updated in place, {words} · " in found.verdict
 
 
 def test_a_price_that_nobody_states_is_marked_at_both_ends() -> None:
-    found = fleet(change(least=cost("2", "1"), certain_price=False))
+    found = fleet(change(min_cost=cost("2", "1"), certain_price=False))
     assert "~−720.00 USD a month at min, ~+11,520.00 at max" in found.verdict
 
 
 def test_an_unknown_cost_is_counted_beside_those_that_are_known() -> None:
-    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
-    found = fleet(gone, change(least=cost("1", "2"), most=cost("1", "2")))
+    gone = change("addsub", UpdateEffect.REMOVED, min_cost=GONE, max_cost=GONE)
+    found = fleet(gone, change(min_cost=cost("1", "2"), max_cost=cost("1", "2")))
     assert ", +720.00 USD a month, and 1 unknown · " in found.verdict
     document: Any = report_document(found)
     (place,) = document["environments"]
@@ -55,29 +55,29 @@ def test_an_unknown_cost_is_counted_beside_those_that_are_known() -> None:
 
 
 def test_unknown_beside_no_difference_is_not_the_same_cost() -> None:
-    found = fleet(change("new", least=UNKNOWN, most=UNKNOWN), change(most=cost("1", "1")))
+    found = fleet(change("new", min_cost=UNKNOWN, max_cost=UNKNOWN), change(max_cost=cost("1", "1")))
     assert ", the same cost, and 1 unknown · " in found.verdict
 
 
 def test_where_nothing_is_known_the_cost_is_unknown() -> None:
-    assert ", cost unknown · " in fleet(change(least=UNKNOWN, most=UNKNOWN)).verdict
+    assert ", cost unknown · " in fleet(change(min_cost=UNKNOWN, max_cost=UNKNOWN)).verdict
 
 
 def test_the_same_instances_cost_the_same_whatever_that_is() -> None:
     same = CostChange(before=None, after=None, same=True)
-    assert ", the same cost · " in fleet(change(least=same, most=same)).verdict
+    assert ", the same cost · " in fleet(change(min_cost=same, max_cost=same)).verdict
 
 
 def test_the_sums_of_owners_count_what_is_unknown() -> None:
-    mine = change("mine", owner="search", least=cost("1", "2"), most=cost("1", "2"))
-    found = fleet(mine, change("new", owner="search", least=UNKNOWN, most=UNKNOWN))
+    mine = change("mine", owner="search", min_cost=cost("1", "2"), max_cost=cost("1", "2"))
+    found = fleet(mine, change("new", owner="search", min_cost=UNKNOWN, max_cost=UNKNOWN))
     assert "by owner: search: +720.00 USD a month, and 1 unknown" in markdown(found, 0)
 
 
 def test_the_sum_of_an_owner_is_marked_where_a_price_in_it_is_computed() -> None:
     more = cost("1", "2")
-    ours = change("ours", owner="search", certain_price=False, least=more, most=more)
-    found = fleet(ours, change("theirs", owner="ads", least=more, most=more))
+    ours = change("ours", owner="search", certain_price=False, min_cost=more, max_cost=more)
+    found = fleet(ours, change("theirs", owner="ads", min_cost=more, max_cost=more))
     text = markdown(found, 0).replace("\\~", "~")
     assert "by owner: ads: +720.00 USD a month; search: ~+720.00 USD a month" in text
 
@@ -106,15 +106,15 @@ def test_other_prices_stand_in_each_environment_and_never_beside_nothing_changes
 
 
 def test_the_row_of_a_removed_endpoint_does_not_hide_what_it_cost() -> None:
-    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    gone = change("addsub", UpdateEffect.REMOVED, min_cost=GONE, max_cost=GONE)
     assert "| 0.00 (before: unknown) | 0.00 (before: unknown) |" in markdown(fleet(gone), 0)
 
 
 def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
-    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    gone = change("addsub", UpdateEffect.REMOVED, min_cost=GONE, max_cost=GONE)
     (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(gone)))
     assert re.findall(r">([^<>]+)</text>", chart) == ["addsub", "unknown before", "0.00 to 0.00"]
-    both = change("new", least=UNKNOWN, most=UNKNOWN)
+    both = change("new", min_cost=UNKNOWN, max_cost=UNKNOWN)
     (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(both)))
     assert "<rect" not in chart
     assert re.findall(r">([^<>]+)</text>", chart) == ["new", "unknown before", "unknown after"]
@@ -140,7 +140,7 @@ def test_a_change_of_instances_without_a_price_is_unknown_and_any_other_costs_no
 
 
 def test_every_sum_is_in_the_fleets_currency() -> None:
-    found = fleet(change(least=cost("1", "2"), most=cost("1", "2")), currency="EUR")
+    found = fleet(change(min_cost=cost("1", "2"), max_cost=cost("1", "2")), currency="EUR")
     assert "+720.00 EUR a month" in found.verdict
     for text in (markdown(found, 0), page(found)):
         assert "EUR a month, min" in text

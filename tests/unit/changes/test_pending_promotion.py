@@ -31,8 +31,8 @@ def pending(name: str = "simple", **keys: Any) -> PendingPromotion:
         "environment": "prod",
         "state": PromotionState.CHANGED,
         "changes": (MOST,),
-        "least": cost("1", "1"),
-        "most": cost("4", "8"),
+        "min_cost": cost("1", "1"),
+        "max_cost": cost("4", "8"),
     }
     return PendingPromotion(**{**known, **keys})
 
@@ -54,7 +54,10 @@ class TestTheLine:
         ],
     )
     def test_has_the_cost_at_both_ends(self, least: CostChange, most: CostChange, words: str) -> None:
-        assert pending_line(pending(least=least, most=most)) == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+        assert (
+            pending_line(pending(min_cost=least, max_cost=most))
+            == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+        )
 
     def test_marks_a_price_that_no_source_states_for_the_region(self) -> None:
         assert pending_line(pending(certain_price=False)).endswith(
@@ -83,14 +86,14 @@ class TestEqualChanges:
         ]
 
     def test_count_an_unknown_price_beside_the_sum(self) -> None:
-        (line,) = pending_lines([pending("a"), pending("b", least=cost(None, "1"))])
+        (line,) = pending_lines([pending("a"), pending("b", min_cost=cost(None, "1"))])
         assert (
             line.text
             == f"{WAITS} a, b: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max, and 1 unknown"
         )
 
     def test_with_a_computed_price_have_its_sign_and_the_report_its_formula(self) -> None:
-        text = markdown(fleet(pending=(pending(certain_price=False),)), 0)
+        text = markdown(fleet(pending_promotions=(pending(certain_price=False),)), 0)
         assert "+2,880.00 USD a month at max" in text
         assert "~: computed from EC2's price of the same size and region times" in text
 
@@ -104,7 +107,9 @@ class TestEqualChanges:
 
     def test_are_folded_by_owner_in_a_comment_and_a_page(self) -> None:
         owners = ["search", "search", "images", None]
-        found = fleet(pending=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners)))
+        found = fleet(
+            pending_promotions=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners))
+        )
         text = markdown(found, 0)
         assert f"- {WAITS} 4 endpoints of 2 owners: scaling.max 6 → 12, " in text
         names = "<details><summary>which</summary>e3<br>images: e2<br>search: e0, e1</details>"
@@ -144,7 +149,7 @@ class TestWhatAChangeAdds:
         assert pending_line(found) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
 
     def test_is_a_key_whose_value_waited_with_another_one(self) -> None:
-        base = pending(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
+        base = pending(changes=(KeyChange(("scaling", "max"), 6, 8),), max_cost=cost("4", "5"))
         (found,) = added_promotions([base], [pending()], {})
         assert (
             pending_line(found)
@@ -169,38 +174,40 @@ class TestWhatAChangeAdds:
 
 class TestTheReport:
     def test_counts_it_in_the_heading(self) -> None:
-        found = fleet(pending=(pending(), pending("b", by_policies=(GPUS,))))
+        found = fleet(pending_promotions=(pending(), pending("b", by_policies=(GPUS,))))
         assert heading(found) == (
             "### prod: 2 endpoints wait for promotion, the same cost at min, +5,760.00 USD a month at max; 1 would be refused: FL951"
         )
 
     def test_counts_what_cannot_be_compared_apart(self) -> None:
         wrong = pending("b", problem="unknown key `scalling`")
-        assert heading(fleet(pending=(wrong,))) == "### prod: 1 endpoint cannot be compared"
-        assert heading(fleet(pending=(pending(), wrong))).endswith("at max; 1 endpoint cannot be compared")
+        assert heading(fleet(pending_promotions=(wrong,))) == "### prod: 1 endpoint cannot be compared"
+        assert heading(fleet(pending_promotions=(pending(), wrong))).endswith(
+            "at max; 1 endpoint cannot be compared"
+        )
 
     def test_counts_what_is_no_longer_refused(self) -> None:
         (permitted,) = added_promotions([pending(by_policies=(GPUS,))], [pending()], {})
-        assert heading(fleet(pending=(permitted,))) == (
+        assert heading(fleet(pending_promotions=(permitted,))) == (
             "### prod: 1 endpoint waits for promotion, the same cost; 1 would no longer be refused: FL951"
         )
 
     def test_has_it_after_what_changes_at_once(self) -> None:
-        found = fleet(change(), pending=(pending("b"),))
+        found = fleet(change(), pending_promotions=(pending("b"),))
         assert heading(found).endswith(
             "no interruption · 1 endpoint waits for promotion, the same cost at min, +2,880.00 USD a month at max"
         )
 
     def test_does_not_call_it_a_promotion_where_main_has_no_spec(self) -> None:
         removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
-        assert heading(fleet(pending=(removed,))) == "### prod: 1 endpoint without a spec in main"
+        assert heading(fleet(pending_promotions=(removed,))) == "### prod: 1 endpoint without a spec in main"
 
     def test_reports_that_nothing_changes_only_where_nothing_waits(self) -> None:
         assert "nothing changes" in markdown(fleet(), 0)
-        assert "nothing changes" not in markdown(fleet(pending=(pending(),)), 0)
+        assert "nothing changes" not in markdown(fleet(pending_promotions=(pending(),)), 0)
 
     def test_has_a_line_and_the_findings_in_a_comment(self) -> None:
-        text = markdown(fleet(pending=(pending(by_policies=(GPUS,)),)), 0)
+        text = markdown(fleet(pending_promotions=(pending(by_policies=(GPUS,)),)), 0)
         assert (
             f"- {WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max"
             in text
@@ -209,13 +216,13 @@ class TestTheReport:
         assert "model_specs/simple.yaml:6: error FL951: it has 8 GPUs" in text
 
     def test_stays_short_where_many_wait_for_the_same(self) -> None:
-        found = fleet(pending=tuple(pending(f"endpoint-{number}") for number in range(200)))
+        found = fleet(pending_promotions=tuple(pending(f"endpoint-{number}") for number in range(200)))
         text = markdown(found, 1000)
         assert len(text) < 1000
         assert f"- {WAITS} 200 endpoints: scaling.max 6 → 12, " in text
 
     def test_has_them_in_a_page(self) -> None:
-        text = page(fleet(pending=(pending(by_policies=(GPUS,)),)))
+        text = page(fleet(pending_promotions=(pending(by_policies=(GPUS,)),)))
         assert (
             f"<div>{WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max; its policies"
             in text
@@ -223,7 +230,7 @@ class TestTheReport:
         assert "findings against a promotion" in text
 
     def test_has_them_in_json(self) -> None:
-        found = fleet(pending=(pending(by_policies=(GPUS,)),))
+        found = fleet(pending_promotions=(pending(by_policies=(GPUS,)),))
         document: Any = report_document(found)
         assert document["environments"][0]["pending"] == [
             {
@@ -248,8 +255,8 @@ def test_a_new_endpoint_costs_all_that_it_costs() -> None:
         state=PromotionState.NEW,
         changes=(),
         machines="2 to 6 × ml.g5.xlarge",
-        least=CostChange(before=FREE, after=Cost(per_hour=Decimal(2))),
-        most=CostChange(before=FREE, after=Cost(per_hour=Decimal(6))),
+        min_cost=CostChange(before=FREE, after=Cost(per_hour=Decimal(2))),
+        max_cost=CostChange(before=FREE, after=Cost(per_hour=Decimal(6))),
     )
     assert pending_line(new) == (
         "waits for promotion: prod would get simple: 2 to 6 × ml.g5.xlarge,"

@@ -47,14 +47,14 @@ def test_one_backtick_alone_starts_no_code() -> None:
 
 
 def test_bars_are_as_long_as_the_costs() -> None:
-    found = change(least=cost("1", "2"), most=cost("4", "8"))
+    found = change(min_cost=cost("1", "2"), max_cost=cost("4", "8"))
     before_most, before_least, after_most, after_least = widths(page(fleet(found)))
     assert after_most == 2 * before_most == 4 * after_least == 8 * before_least
 
 
 def test_each_endpoint_with_a_price_is_named_beside_its_bars_a_new_one_too() -> None:
     names = {"old": (cost("1", "2"), cost("4", "8")), "new": (cost(None, "2"), cost(None, "8"))}
-    found = [change(each, least=least, most=most) for each, (least, most) in names.items()]
+    found = [change(each, min_cost=least, max_cost=most) for each, (least, most) in names.items()]
     assert re.findall(r'<text x="0" y="\d+">(\w+)</text>', page(fleet(*found))) == ["old", "new"]
 
 

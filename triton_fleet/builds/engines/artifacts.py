@@ -36,7 +36,7 @@ def locked_engine(
 
 
 def packed_name(model: str, copy: int | None) -> str:
-    """What a model is called in an archive, which may be one of several copies."""
+    """Name of a model in an archive, which may be one of several copies."""
     return model if copy is None else copied_name(model, copy)
 
 

@@ -58,7 +58,7 @@ class EndpointEngine:
         return tuple(argument.text for argument in self.detailed_arguments)
 
     def build(self, onnx_digest: str) -> EngineBuild:
-        """What its key follows from, with an ONNX model of that digest."""
+        """Facts that its key follows from, with an ONNX model of that digest."""
         return EngineBuild(
             onnx=onnx_digest,
             arguments=self.arguments,

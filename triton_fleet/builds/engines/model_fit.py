@@ -24,7 +24,7 @@ ANY_SIZE = -1
 
 
 def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | None) -> Iterator[Misfit]:
-    """What does not fit between an engine's shapes and the inputs of its model.
+    """Contradictions between an engine's shapes and the inputs of its model.
 
     Args:
         engine: As the spec has it.
@@ -114,7 +114,7 @@ def _has_rank(shapes: Sequence[str], dims: Dims | None) -> bool:
 
 
 def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> Iterator[Misfit]:
-    """What a model that batches asks of its engine; of `max_batch_size` itself, engine-without-model."""
+    """Breaches of the limits of a model that batches; of `max_batch_size` itself, engine-without-model."""
     for name in names:
         if (smallest_batch := _parse_shape(engine.shapes[name][0])[0]) > 1:
             message = f"the smallest batch of {name!r} is {smallest_batch}: a call with one item is refused"
@@ -144,7 +144,7 @@ def _format_dims(dims: Dims) -> str:
 
 
 def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Iterator[Misfit]:
-    """What Triton would not find in the plan as the config has it: names and types are the ONNX model's.
+    """Tensors of the config that Triton would not find in the plan: names and types are the ONNX model's.
 
     Args:
         config: That of the model; what it leaves open, Triton takes from the plan.

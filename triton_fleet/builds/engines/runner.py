@@ -1,4 +1,4 @@
-"""What builds an engine: a SageMaker job on the instance type that will serve it."""
+"""The builder of an engine: a SageMaker job on the instance type that will serve it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an image asks of BuildKit: another frontend, build arguments, secrets, the network of the host.
+"""Requests of an image to BuildKit: another frontend, build arguments, secrets, the network of the host.
 
 Sources: https://docs.docker.com/build/buildkit/frontend/ (`# syntax=` and BUILDKIT_SYNTAX name an image that
 reads the Dockerfile and decides what is built); https://docs.docker.com/reference/dockerfile/ (BuildKit's own

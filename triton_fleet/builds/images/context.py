@@ -83,7 +83,7 @@ class BuildContext:
 
     @cached_property
     def copyable(self) -> dict[str, ContextEntry]:
-        """What COPY and ADD find, by path."""
+        """The files that COPY and ADD find, by path."""
         return {entry.path: entry for entry in self.entries if entry.ignored_by is None}
 
     @cached_property

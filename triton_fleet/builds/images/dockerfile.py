@@ -67,7 +67,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Dockerfile:
-    """What a Dockerfile holds.
+    """Contents of a Dockerfile.
 
     Attributes:
         file: As messages name it.

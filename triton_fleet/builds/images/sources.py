@@ -1,4 +1,4 @@
-"""What COPY, ADD and RUN --mount read: paths of the build context, other stages, images, URLs.
+"""Sources of COPY, ADD and RUN --mount: paths of the build context, other stages, images, URLs.
 
 Source: https://docs.docker.com/reference/dockerfile/#copy: a path is relative to the context, even one that
 begins with a slash, and `../` that leads out of it is removed. BuildKit accepts wildcards that match nothing.

@@ -93,7 +93,7 @@ def ls(
 
 
 def former_lines(former: Mapping[str, int]) -> list[str]:
-    """What is left in each repository of another `kms_key`, as two commands show it."""
+    """The rest in each repository of another `kms_key`, as two commands show it."""
     return [
         f"{count} record{'s name images' if count != 1 else ' names an image'} of the former repository"
         f" {name}, which is not pruned: delete it once no Model uses it"
