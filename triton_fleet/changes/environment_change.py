@@ -125,7 +125,8 @@ class EnvironmentChange:
     def _effect(self) -> list[str]:
         if self.price_note and not replace(self, price_note="")._has_effect:
             return ["prices.yaml differs, no endpoint changes"]
-        parts = [", ".join([*_counts(self.endpoints), *self._shared_stack(), self._costs()])]
+        costs = self.money.words(self.currency, certain=self.has_certain_prices())
+        parts = [", ".join([*_counts(self.endpoints), *self._shared_stack(), costs])]
         parts[:0] = ["prices.yaml differs"] * bool(self.price_note)
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
@@ -139,9 +140,6 @@ class EnvironmentChange:
         else:
             parts.append("no interruption")
         return parts
-
-    def _costs(self) -> str:
-        return self.money.words(self.currency, certain=self.has_certain_prices())
 
     def _shared_stack(self) -> Iterator[str]:
         if self.foundation_changes:

@@ -176,10 +176,6 @@ def _first_of_variants(machines: Sequence[Machine]) -> Sequence[Machine]:
     return [candidate for n, candidate in enumerate(machines) if candidate.variant not in variants[:n]]
 
 
-def _of_own_variant(machines: Sequence[Machine]) -> Sequence[Machine]:
-    return [machine for machine in machines if machine.variant == OWN_VARIANT]
-
-
 def _with_model(machines: Sequence[Machine]) -> Sequence[Machine]:
     return [machine for machine in machines if machine.runs_model]
 
@@ -216,7 +212,9 @@ rule = ENDPOINT.rule
 """A rule that takes an endpoint."""
 VARIANT = Scope("a variant of an endpoint", _endpoint, _first_of_variants)
 """On its first instance type."""
-POOL = Scope("an instance pool", _endpoint, _of_own_variant)
+POOL = Scope(
+    "an instance pool", _endpoint, lambda machines: [m for m in machines if m.variant == OWN_VARIANT]
+)
 """The endpoint on each instance type of the spec's own variant, as it is scaled and updated."""
 CONTAINER = Scope("a container on an instance", _endpoint, _with_model)
 """The endpoint on each instance type on which the model of the spec runs."""

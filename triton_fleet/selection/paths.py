@@ -247,7 +247,8 @@ class FleetPaths:
         return self._fleet.open(self._environment)
 
     def _of_other_file(self, file: Path) -> Selection:
-        selection, is_inside = self._of_input(file), self._is_inside(file)
+        selection = self._of_input(file)
+        is_inside = file.is_relative_to(self._tree) or file.is_relative_to(self._root)
         if selection.endpoints:
             return selection
         if self._drafts and file.suffix == YAML and file.is_file() and (not is_inside or _is_spec(file)):
@@ -258,9 +259,6 @@ class FleetPaths:
 
     def _of_input(self, file: Path) -> Selection:
         return Selection(self._endpoints_of(file))
-
-    def _is_inside(self, file: Path) -> bool:
-        return file.is_relative_to(self._tree) or file.is_relative_to(self._root)
 
     def _in_fleet(self, file: Path) -> Path:
         """The file by its path below the root, links followed where that leads elsewhere."""

@@ -224,11 +224,8 @@ class Selector:
     @cached_property
     def _names(self) -> list[str]:
         """All that have a spec, those among them that the environment does not have."""
-        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *self._promoted_names]))
-
-    @cached_property
-    def _promoted_names(self) -> list[str]:
-        return locked_endpoints(self._root, self._environment, SPEC_END)
+        promoted_names = locked_endpoints(self._root, self._environment, SPEC_END)
+        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *promoted_names]))
 
     @cached_property
     def _tree(self) -> Path:

@@ -13,7 +13,7 @@ from triton_fleet.core.files import is_up_to_date, replace_file, require_no_link
 from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from triton_fleet.project.project import Project
-from triton_fleet.spec.endpoint import Archive, EndpointSpec, in_s3, onnx_in_s3
+from triton_fleet.spec.endpoint import EndpointSpec, in_s3, onnx_in_s3
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.images.lock import locked_image, no_ecr
 from triton_fleet.store.lock_measurement import measured_lock
@@ -166,8 +166,6 @@ def _require_files(project: Project, repositories: SpecRepositories) -> None:
 
 def _saves_reading(spec: EndpointSpec) -> bool:
     """Whether the lock that exists can save reading."""
-    return spec.own_image is not None or any(map(_asks_s3, spec.models))
-
-
-def _asks_s3(archive: Archive) -> bool:
-    return in_s3(archive) or any(map(onnx_in_s3, archive.engines))
+    return spec.own_image is not None or any(
+        in_s3(archive) or any(map(onnx_in_s3, archive.engines)) for archive in spec.models
+    )

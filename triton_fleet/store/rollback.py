@@ -88,7 +88,8 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
     if spec_file not in contents_by_file:
         path = spec_file.relative_to(project.root)
         message = f"{commit} has a lock of {endpoint!r} in {name}, but no {path} beside it"
-        checkout = f"git checkout {short_commit(commit.id)} -- {_lock_path(project, endpoint)}"
+        lock_path = lock_file.relative_to(project.root).as_posix()
+        checkout = f"git checkout {short_commit(commit.id)} -- {lock_path}"
         hint = f"restore the lock alone: `{checkout}`"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
     lock = validate(Lock, parse_source(lock_file, _text(lock_file, contents_by_file[lock_file]), LOCK_BYTES))
@@ -167,10 +168,6 @@ def _files(project: Project, endpoint: str) -> tuple[Path, Path]:
     if not project.is_promoted:
         spec = spec_files(root).by_endpoint.get(endpoint, root / "model_specs" / f"{endpoint}.yaml")
     return project.lock_file(endpoint), spec
-
-
-def _lock_path(project: Project, endpoint: str) -> str:
-    return project.lock_file(endpoint).relative_to(project.root).as_posix()
 
 
 def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
