@@ -38,7 +38,7 @@ class FleetFiles:
         self.root = root
         self.source = ReadCache(read_source)
         self.lock = ReadCache(load_lock)
-        self.environment = ReadCache(
+        self.environment = ReadCache[str, Environment](
             lambda name: validate(Environment, self.source(self.environment_file(name)))
         )
 
