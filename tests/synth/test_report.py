@@ -188,7 +188,7 @@ class TestOtherChanges:
         (change,) = staging.endpoints
         assert change.effect is UpdateEffect.UNKNOWN
         assert "scalling" in change.problem
-        assert [each.code for each in staging.fixed_findings] == ["FL110"]
+        assert [each.code for each in staging.fixes] == ["FL110"]
 
     def test_a_spec_that_is_wrong_now_is_a_new_error_in_the_verdict(self, top: Path) -> None:
         edit(top / "model_specs/resnet50.yaml", "scaling:", "scalling:")
@@ -221,4 +221,4 @@ class TestOtherChanges:
         assert {each.effect for each in staging.endpoints} == {UpdateEffect.IN_PLACE}
         locks = (top / "locks/staging").glob("*.lock.yaml")
         assert {each.endpoint for each in staging.endpoints} == {each.name.split(".")[0] for each in locks}
-        assert staging.foundation_changes
+        assert staging.foundation

@@ -30,10 +30,10 @@ class EnvironmentChange:
 
     Attributes:
         endpoints: Those that differ, by risk.
-        foundation_changes: What CloudFormation does to the stack that endpoints share.
+        foundation: What CloudFormation does to the stack that endpoints share.
         permissions: Who gains and who loses which permission by that stack.
-        new: Findings that the base does not have. `fixed_findings` are those that it has alone.
-        pending_promotions: What the change adds to what waits for a promotion to it.
+        new: Findings that the base does not have. `fixes` are those that it has alone.
+        promotions: What the change adds to what waits for a promotion to it.
         price_note: How prices.yaml differs, on which all costs depend; "" if it does not.
         notes: What is particular, such as an environment that the base does not have.
         currency: Of all costs.
@@ -42,11 +42,11 @@ class EnvironmentChange:
     name: str
     region: str
     endpoints: tuple[EndpointChange, ...] = ()
-    foundation_changes: tuple[Change, ...] = ()
+    foundation: tuple[Change, ...] = ()
     permissions: tuple[str, ...] = ()
     new: tuple[Finding, ...] = ()
-    fixed_findings: tuple[Finding, ...] = ()
-    pending_promotions: tuple[PendingPromotion, ...] = ()
+    fixes: tuple[Finding, ...] = ()
+    promotions: tuple[PendingPromotion, ...] = ()
     price_note: str = ""
     notes: tuple[str, ...] = ()
     currency: str = CURRENCY
@@ -54,18 +54,13 @@ class EnvironmentChange:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to review."""
-        return not (self._has_effect or self.pending_promotions)
+        return not (self._has_effect or self.promotions)
 
     @property
     def _has_effect(self) -> bool:
         """Whether something is to be reviewed beside what waits for a promotion."""
         return bool(
-            self.endpoints
-            or self.foundation_changes
-            or self.new
-            or self.fixed_findings
-            or self.notes
-            or self.price_note
+            self.endpoints or self.foundation or self.new or self.fixes or self.notes or self.price_note
         )
 
     @cached_property
@@ -93,8 +88,7 @@ class EnvironmentChange:
     def has_computed_costs(self) -> bool:
         """Whether a cost, also of what waits for a promotion, has a computed price in it."""
         return not (
-            self.has_certain_prices()
-            and all(promotion.certain_price for promotion in self.pending_promotions)
+            self.has_certain_prices() and all(promotion.certain_price for promotion in self.promotions)
         )
 
     @property
@@ -119,7 +113,7 @@ class EnvironmentChange:
     @property
     def verdict(self) -> str:
         """One line: what happens, what it costs, whether calls fail, what waits for a promotion."""
-        promotion_verdict = [pending_verdict(self.pending_promotions)] * bool(self.pending_promotions)
+        promotion_verdict = [pending_verdict(self.promotions)] * bool(self.promotions)
         return " · ".join([*self._effect(), *promotion_verdict] if self._has_effect else promotion_verdict)
 
     def _effect(self) -> list[str]:
@@ -142,7 +136,7 @@ class EnvironmentChange:
         return parts
 
     def _shared_stack(self) -> Iterator[str]:
-        if self.foundation_changes:
+        if self.foundation:
             yield "shared stack changes"
 
 

@@ -190,7 +190,7 @@ class EndpointContext:
         ]
 
     @cached_property
-    def locked_archives(self) -> Mapping[str, LockedArchive]:
+    def archives(self) -> Mapping[str, LockedArchive]:
         """The lock's entries for the spec's archives that it has, by name."""
         archives = self.lock.archives if self.lock else {}
         return {
@@ -204,7 +204,7 @@ class EndpointContext:
         """The model behind /invocations: the one named, or the only one; none where calls name theirs."""
         if self.spec.mode is not Mode.SINGLE:
             return None
-        model_names = [name for archive in self.locked_archives.values() for name in archive.models]
+        model_names = [name for archive in self.archives.values() for name in archive.models]
         return self.spec.default_model or (model_names[0] if len(model_names) == 1 else None)
 
     @cached_property
@@ -247,8 +247,8 @@ class EndpointContext:
 
     def _models(self) -> Iterator[PlacedModel]:
         for archive in self.spec.packed_archives:
-            if archive.copy in (None, 0) and archive.name in self.locked_archives:
-                for name, facts in self.locked_archives[archive.name].models.items():
+            if archive.copy in (None, 0) and archive.name in self.archives:
+                for name, facts in self.archives[archive.name].models.items():
                     yield PlacedModel(index=archive.index, archive=archive.name, name=name, facts=facts)
 
     def knows_by_lock_alone(self, model: PlacedModel) -> bool:

@@ -81,7 +81,7 @@ def resolve_endpoint(
     ):
         raise FindingsError(findings)
     spec, machine = context.spec, context.machine
-    model_data, archives = ("", ()) if given_data else locate_archives(spec, context.locked_archives)
+    model_data, archives = ("", ()) if given_data else locate_archives(spec, context.archives)
     endpoint = ResolvedEndpoint(
         spec=spec,
         deployment=deployment,

@@ -178,7 +178,7 @@ def _price(endpoint: EndpointContext, prices: PriceBook) -> Decision:
 
 def _default_model(endpoint: EndpointContext) -> Decision:
     spec, context_model = endpoint.spec, endpoint.default_model
-    lock_models = [name for archive in endpoint.locked_archives.values() for name in archive.models]
+    lock_models = [name for archive in endpoint.archives.values() for name in archive.models]
     value = context_model
     if spec.mode is Mode.MULTI_MODEL:
         value, reason = "none", "mode `multi-model`: each call names its target model"

@@ -66,14 +66,14 @@ def _environment(environment: EnvironmentChange, phrase: str) -> dict[str, objec
         "quotas": [asdict(entry) for entry in environment.quotas],
         "endpoints": [_endpoint(entry) for entry in environment.endpoints],
         "groups": [_group(entry) for entry in environment.groups],
-        "pending": [pending_record(entry) for entry in environment.pending_promotions],
+        "pending": [pending_record(entry) for entry in environment.promotions],
         "shared": {
-            "resources": [_resource(entry) for entry in environment.foundation_changes],
+            "resources": [_resource(entry) for entry in environment.foundation],
             "iam": list(environment.permissions),
         },
         "findings": {
             "new": [_finding(entry) for entry in environment.new],
-            "fixed": [_finding(entry) for entry in environment.fixed_findings],
+            "fixed": [_finding(entry) for entry in environment.fixes],
         },
     }
 

@@ -187,10 +187,8 @@ def _environment(
         for warning in warnings:
             yield f"- ⚠ {inline_code(warning.text)}{names.fold_rest(warning.names) if lists else ''}"
         yield ""
-    if place.pending_promotions:
-        for line in pending_lines(
-            place.pending_promotions, MAX_PROMOTIONS if lists else MAX_PROMOTIONS_IN_SHORT
-        ):
+    if place.promotions:
+        for line in pending_lines(place.promotions, MAX_PROMOTIONS if lists else MAX_PROMOTIONS_IN_SHORT):
             yield f"- {inline_code(line.text, MAX_LINE)}{names.fold_rest(line.names) if lists else ''}"
         yield ""
     if lists:
@@ -216,9 +214,9 @@ def _row(group: EndpointGroup, names: _NameLists | None) -> str:
 
 
 def _findings(place: EnvironmentChange, repeated_lines: RepeatedLines) -> Iterator[str]:
-    if refusals := refusal_lines(place.pending_promotions, MAX_PROMOTIONS):
+    if refusals := refusal_lines(place.promotions, MAX_PROMOTIONS):
         yield from _folded_block(REFUSALS_TITLE, refusals)
-    for name, findings in (("new", place.new), ("fixed", place.fixed_findings)):
+    for name, findings in (("new", place.new), ("fixed", place.fixes)):
         if findings:
             yield from _folded_block(
                 f"{count_of(len(findings), 'finding')} {name}", repeated_lines.findings(findings)
@@ -256,8 +254,8 @@ def _shared_parts(place: EnvironmentChange) -> Iterator[str]:
             *(f"- {inline(permission)}" for permission in place.permissions),
             "",
         )
-    if place.foundation_changes:
-        yield from ("the shared stack:", "", *_fence(map(resource_line, place.foundation_changes)))
+    if place.foundation:
+        yield from ("the shared stack:", "", *_fence(map(resource_line, place.foundation)))
 
 
 def _folded_block(summary: str, lines: Iterable[str]) -> Iterator[str]:

@@ -92,7 +92,7 @@ def page(change: FleetChange) -> str:
 def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
     yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in (place.price_note, *place.notes) if text)
-    for line in pending_lines(place.pending_promotions):
+    for line in pending_lines(place.promotions):
         yield f"<div>{_with_code(line.text)}{_folded_lines('which', line.names)}</div>"
     repeated_lines = RepeatedLines(place.groups)
     if place.groups:
@@ -115,14 +115,14 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
         yield "</details>"
     for title, lines in (
         ("quotas that these endpoints count against", [str(quota) for quota in place.quotas]),
-        (REFUSALS_TITLE, refusal_lines(place.pending_promotions)),
+        (REFUSALS_TITLE, refusal_lines(place.promotions)),
         (f"{count_of(len(place.new), 'new finding')}", [*repeated_lines.findings(place.new)]),
         (
-            f"{count_of(len(place.fixed_findings), 'fixed finding')}",
-            [*repeated_lines.findings(place.fixed_findings)],
+            f"{count_of(len(place.fixes), 'fixed finding')}",
+            [*repeated_lines.findings(place.fixes)],
         ),
         ("IAM of the shared stack", place.permissions),
-        ("the shared stack", [resource_line(resource) for resource in place.foundation_changes]),
+        ("the shared stack", [resource_line(resource) for resource in place.foundation]),
     ):
         if lines:
             yield f"<details><summary>{title}</summary>{_block(lines)}</details>"

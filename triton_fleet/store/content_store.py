@@ -94,7 +94,7 @@ class ObjectListing:
     """An object in a listing: its size in bytes, when it was written, and its ETag."""
 
     size: int
-    modification_time: datetime
+    mtime: datetime
     etag: str
 
 
@@ -125,9 +125,7 @@ def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) 
         request["Delimiter"] = "/"
     pages = s3.get_paginator("list_objects_v2").paginate(**request)
     return {
-        entry["Key"]: ObjectListing(
-            size=entry["Size"], modification_time=entry["LastModified"], etag=entry["ETag"]
-        )
+        entry["Key"]: ObjectListing(size=entry["Size"], mtime=entry["LastModified"], etag=entry["ETag"])
         for page in pages
         for entry in page.get("Contents", [])
     }

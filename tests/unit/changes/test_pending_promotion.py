@@ -93,7 +93,7 @@ class TestEqualChanges:
         )
 
     def test_with_a_computed_price_have_its_sign_and_the_report_its_formula(self) -> None:
-        text = markdown(fleet(pending_promotions=(pending(certain_price=False),)), 0)
+        text = markdown(fleet(promotions=(pending(certain_price=False),)), 0)
         assert "+2,880.00 USD a month at max" in text
         assert "~: computed from EC2's price of the same size and region times" in text
 
@@ -107,9 +107,7 @@ class TestEqualChanges:
 
     def test_are_folded_by_owner_in_a_comment_and_a_page(self) -> None:
         owners = ["search", "search", "images", None]
-        found = fleet(
-            pending_promotions=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners))
-        )
+        found = fleet(promotions=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners)))
         text = markdown(found, 0)
         assert f"- {WAITS} 4 endpoints of 2 owners: scaling.max 6 → 12, " in text
         names = "<details><summary>which</summary>e3<br>images: e2<br>search: e0, e1</details>"
@@ -174,40 +172,38 @@ class TestWhatAChangeAdds:
 
 class TestTheReport:
     def test_counts_it_in_the_heading(self) -> None:
-        found = fleet(pending_promotions=(pending(), pending("b", by_policies=(GPUS,))))
+        found = fleet(promotions=(pending(), pending("b", by_policies=(GPUS,))))
         assert heading(found) == (
             "### prod: 2 endpoints wait for promotion, the same cost at min, +5,760.00 USD a month at max; 1 would be refused: FL951"
         )
 
     def test_counts_what_cannot_be_compared_apart(self) -> None:
         wrong = pending("b", problem="unknown key `scalling`")
-        assert heading(fleet(pending_promotions=(wrong,))) == "### prod: 1 endpoint cannot be compared"
-        assert heading(fleet(pending_promotions=(pending(), wrong))).endswith(
-            "at max; 1 endpoint cannot be compared"
-        )
+        assert heading(fleet(promotions=(wrong,))) == "### prod: 1 endpoint cannot be compared"
+        assert heading(fleet(promotions=(pending(), wrong))).endswith("at max; 1 endpoint cannot be compared")
 
     def test_counts_what_is_no_longer_refused(self) -> None:
         (permitted,) = added_promotions([pending(by_policies=(GPUS,))], [pending()], {})
-        assert heading(fleet(pending_promotions=(permitted,))) == (
+        assert heading(fleet(promotions=(permitted,))) == (
             "### prod: 1 endpoint waits for promotion, the same cost; 1 would no longer be refused: FL951"
         )
 
     def test_has_it_after_what_changes_at_once(self) -> None:
-        found = fleet(change(), pending_promotions=(pending("b"),))
+        found = fleet(change(), promotions=(pending("b"),))
         assert heading(found).endswith(
             "no interruption · 1 endpoint waits for promotion, the same cost at min, +2,880.00 USD a month at max"
         )
 
     def test_does_not_call_it_a_promotion_where_main_has_no_spec(self) -> None:
         removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
-        assert heading(fleet(pending_promotions=(removed,))) == "### prod: 1 endpoint without a spec in main"
+        assert heading(fleet(promotions=(removed,))) == "### prod: 1 endpoint without a spec in main"
 
     def test_reports_that_nothing_changes_only_where_nothing_waits(self) -> None:
         assert "nothing changes" in markdown(fleet(), 0)
-        assert "nothing changes" not in markdown(fleet(pending_promotions=(pending(),)), 0)
+        assert "nothing changes" not in markdown(fleet(promotions=(pending(),)), 0)
 
     def test_has_a_line_and_the_findings_in_a_comment(self) -> None:
-        text = markdown(fleet(pending_promotions=(pending(by_policies=(GPUS,)),)), 0)
+        text = markdown(fleet(promotions=(pending(by_policies=(GPUS,)),)), 0)
         assert (
             f"- {WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max"
             in text
@@ -216,13 +212,13 @@ class TestTheReport:
         assert "model_specs/simple.yaml:6: error FL951: it has 8 GPUs" in text
 
     def test_stays_short_where_many_wait_for_the_same(self) -> None:
-        found = fleet(pending_promotions=tuple(pending(f"endpoint-{number}") for number in range(200)))
+        found = fleet(promotions=tuple(pending(f"endpoint-{number}") for number in range(200)))
         text = markdown(found, 1000)
         assert len(text) < 1000
         assert f"- {WAITS} 200 endpoints: scaling.max 6 → 12, " in text
 
     def test_has_them_in_a_page(self) -> None:
-        text = page(fleet(pending_promotions=(pending(by_policies=(GPUS,)),)))
+        text = page(fleet(promotions=(pending(by_policies=(GPUS,)),)))
         assert (
             f"<div>{WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max; its policies"
             in text
@@ -230,7 +226,7 @@ class TestTheReport:
         assert "findings against a promotion" in text
 
     def test_has_them_in_json(self) -> None:
-        found = fleet(pending_promotions=(pending(by_policies=(GPUS,)),))
+        found = fleet(promotions=(pending(by_policies=(GPUS,)),))
         document: Any = report_document(found)
         assert document["environments"][0]["pending"] == [
             {

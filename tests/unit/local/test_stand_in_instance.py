@@ -26,7 +26,7 @@ def instance() -> Iterator[Instance]:
         del sys.modules[MODULE]
 
         def make(compute: Compute, *, batch: int = 8, **output: Any) -> Any:
-            methods = {"FAILED": "stand-in", "compute": lambda _, feed: compute(feed)}
+            methods = {"ERROR_PREFIX": "stand-in", "compute": lambda _, feed: compute(feed)}
             made = type("Instance", (base,), methods)()
             made.take({"max_batch_size": batch, "output": [{"name": "y", "dims": [2], **output}]})
             return made

@@ -15,7 +15,7 @@ from triton_fleet.builds.images.bases import check_digest
 from triton_fleet.builds.images.dockerfile import BUILDKIT_VALUES
 from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction, assignments
-from triton_fleet.builds.images.lines import display_text
+from triton_fleet.builds.images.lines import quote
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.image import TRITON_IMAGE
 from triton_fleet.spec.image_name import image_name
@@ -47,7 +47,7 @@ def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
     if name is not None and name.place in FRONTENDS:
         yield from check_digest(inputs, image, directive.line)
         return
-    message = f"the directive `syntax` lets {display_text(image)} read the Dockerfile in place of Docker"
+    message = f"the directive `syntax` lets {quote(image)} read the Dockerfile in place of Docker"
     hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
     yield inputs.finding("FL982", message, directive.line, hint)
 

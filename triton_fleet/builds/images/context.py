@@ -24,7 +24,7 @@ from triton_fleet.builds.images.ignore_file import (
     IgnorePattern,
     parse_ignore_file,
 )
-from triton_fleet.builds.images.lines import display_text
+from triton_fleet.builds.images.lines import quote
 from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Finding
 from triton_fleet.repository.entry_path import NO_TEXT
@@ -188,7 +188,7 @@ class _Walk:
                 self._check_limits()
                 match = self.ignore.match(path, around)
                 if match.by is None and len(os.fsencode(path)) > MAX_ENTRY_PATH:
-                    message = f"a path in it is longer than {MAX_ENTRY_PATH} bytes: {display_text(path)}"
+                    message = f"a path in it is longer than {MAX_ENTRY_PATH} bytes: {quote(path)}"
                     self._add("FL938", message, hint="use shorter names, or list the folder in .dockerignore")
                 elif not entry.is_dir(follow_symlinks=False):
                     yield path, match, entry
@@ -274,7 +274,7 @@ class _Walk:
 
 
 def _shown_name(path: str) -> str:
-    return display_text(os.fsencode(path).decode(errors="replace"))
+    return quote(os.fsencode(path).decode(errors="replace"))
 
 
 class _TooMuchError(Exception):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from triton_fleet.builds.images.lines import LineNotes, display_text
+from triton_fleet.builds.images.lines import LineNotes, quote
 from triton_fleet.findings import Finding
 
 MAX_IGNORE_BYTES = 64 << 10
@@ -234,9 +234,7 @@ def parse_ignore_file(content: bytes, file: Path) -> IgnoreFile:
         try:
             pattern = parse_pattern(text_line, number)
         except PatternError as error:
-            notes.add(
-                "FL940", f"Docker refuses the pattern {display_text(text_line.strip())}: {error}", number
-            )
+            notes.add("FL940", f"Docker refuses the pattern {quote(text_line.strip())}: {error}", number)
             continue
         if pattern:
             patterns.append(pattern)

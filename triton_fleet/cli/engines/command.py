@@ -33,7 +33,7 @@ from triton_fleet.spec.problems import did_you_mean
 
 def engine_document(context: EndpointContext, engine: EndpointEngine) -> dict[str, object]:
     """An engine in the output of `fleet engines plan --format json`."""
-    lock = locked_engine(context.spec, context.locked_archives, engine.index, engine.model)
+    lock = locked_engine(context.spec, context.archives, engine.index, engine.model)
     return {
         "endpoint": context.spec.endpoint,
         "archive": context.spec.models[engine.index].archive,
@@ -84,7 +84,7 @@ def print_explanation(context: EndpointContext, engine: EndpointEngine) -> None:
         Text(f"  from {facts['source']} ({facts['date']})", "dim"), soft_wrap=not console.is_terminal
     )
     console.print(Text("\nThe key depends on", "bold"))
-    lock = locked_engine(context.spec, context.locked_archives, engine.index, engine.model)
+    lock = locked_engine(context.spec, context.archives, engine.index, engine.model)
     print_lines(
         console,
         [
@@ -104,7 +104,7 @@ def print_explanation(context: EndpointContext, engine: EndpointEngine) -> None:
 
 
 def _key(context: EndpointContext, engine: EndpointEngine) -> str:
-    lock = locked_engine(context.spec, context.locked_archives, engine.index, engine.model)
+    lock = locked_engine(context.spec, context.archives, engine.index, engine.model)
     if lock is None:
         return f"not locked: run {context.environment.lock_command(context.spec.endpoint)}"
     return engine.build(lock.onnx).key

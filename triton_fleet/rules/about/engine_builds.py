@@ -76,7 +76,7 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
         hint += f", or give the endpoint the instance and the release that it has in {lock.promoted_from}"
     for plan in planned_engines(endpoint):
         for archive, locked_engine in locked_engines(
-            endpoint.spec, endpoint.locked_archives, plan.index, plan.model
+            endpoint.spec, endpoint.archives, plan.index, plan.model
         ):
             if locked_engine is None:
                 message = f"the lock has no engine of model {plan.model!r} in {archive!r}"
@@ -92,8 +92,8 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
         for packed_archive in entry.packed_archives(index):
             names = {packed_name(engine.model, packed_archive.copy) for engine in entry.engines}
             engines = (
-                endpoint.locked_archives[packed_archive.name].engines
-                if packed_archive.name in endpoint.locked_archives
+                endpoint.archives[packed_archive.name].engines
+                if packed_archive.name in endpoint.archives
                 else {}
             )
             for model in sorted(engines.keys() - names):

@@ -257,7 +257,7 @@ def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     if machine is None or not machine.nvme_gb:
         return
     for packed_archive in endpoint.spec.packed_archives:
-        archive = endpoint.locked_archives.get(packed_archive.name)
+        archive = endpoint.archives.get(packed_archive.name)
         if archive is not None and archive.size > machine.nvme_gb * GB:
             message = (
                 f"archive {packed_archive.name!r} is {archive.size / GB:.0f} GB unpacked;"

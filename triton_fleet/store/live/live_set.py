@@ -133,7 +133,7 @@ class Target:
     name: str
     is_declared: bool
     size: int | None = None
-    modification_time: datetime | None = None
+    mtime: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
             name=name,
             is_declared=name in live.spec_targets,
             size=entry.size,
-            modification_time=entry.modification_time,
+            mtime=entry.mtime,
         )
         for name, entry in stored_objects.items()
     ]

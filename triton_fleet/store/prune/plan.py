@@ -54,10 +54,10 @@ class Unit:
         return sum(entry.size for entry in self.objects.values())
 
     @property
-    def modification_time(self) -> datetime:
+    def mtime(self) -> datetime:
         """When the last of its objects was written, or its image pushed."""
         push_times = [self.image.push_time] if self.image is not None else []
-        return max([*push_times, *(entry.modification_time for entry in self.objects.values())])
+        return max([*push_times, *(entry.mtime for entry in self.objects.values())])
 
 
 @dataclass(frozen=True)

@@ -85,9 +85,9 @@ class Prune:
             if not key.startswith(required_keys)
         }
         units = units_of({**objects, **old}, unused_images)
-        young_units = [unit for unit in units if unit.modification_time >= young]
+        young_units = [unit for unit in units if unit.mtime >= young]
         return Plan(
-            units=tuple(unit for unit in units if unit.modification_time < young),
+            units=tuple(unit for unit in units if unit.mtime < young),
             uploads=tuple(self._uploads(young)),
             too_young=sum(len(unit.objects) for unit in young_units),
             too_young_images=sum(unit.image is not None for unit in young_units),
