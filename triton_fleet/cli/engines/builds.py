@@ -50,12 +50,12 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         result = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
     if result.findings:
         raise FindingsError(list(result.findings))
-    present_count = len(engines) - result.new_count
+    present_count = len(engines) - len(result.new_keys)
     also = f"; {present_count} already present" if present_count else ""
     by = shown_builder(env)
     say(
-        f"built {count_of(result.new_count, 'engine')}{by}{also}"
-        if result.new_count
+        f"built {count_of(len(result.new_keys), 'engine')}{by}{also}"
+        if result.new_keys
         else f"{count_of(present_count, 'engine')} already present"
     )
 

@@ -59,7 +59,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
             PACE,
         )
     for image in images:
-        if (built_image := result.images.get(image.key)) is not None:
+        if (built_image := result.results.get(image.key)) is not None:
             state = "built" if image.key in result.new_keys else "already present"
             names = ", ".join(use.endpoint for use in image.uses)
             say(f"{names}: {state}, {deployment.image_repository}@{built_image.record.digest}")

@@ -201,7 +201,7 @@ def ensure_images(
     outcome = build_images(s3, ecr, project, images, progress, builders, pace)
     client, findings, digests = ecr(), list(outcome.findings), dict[str, str]()
     for image_use in image_uses:
-        image = former.get(image_use) or outcome.images.get(image_use.locked_image.key or "")
+        image = former.get(image_use) or outcome.results.get(image_use.locked_image.key or "")
         if image is None:
             continue
         problems = list(_differences(client, image_use, image))
