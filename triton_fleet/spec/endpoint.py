@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
 from triton_fleet.catalog.metrics import utilization_measures
 from triton_fleet.spec.access import EndpointAccess
@@ -156,7 +156,7 @@ class EndpointSpec(Document):
     """Default: all calls move to the new instances at once."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
     """Calls that the endpoint has to answer after each deploy; otherwise the deploy is rolled back."""
-    warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
+    warm: Annotated[tuple[ArchiveName, ...], Field(strict=False), AfterValidator(require_unique)] = ()
     """Mode `multi-model`: archives to load after each deploy, before the samples are sent. If an archive has
     a sample with status 200, that sample loads it."""
     alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
@@ -231,11 +231,6 @@ class EndpointSpec(Document):
         if name := first_duplicate(sample.name for sample in samples):
             raise ValueError(f"two samples are named {name!r}")
         return samples
-
-    @field_validator("warm")
-    @classmethod
-    def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return require_unique(names)
 
     @field_validator("alarms")
     @classmethod

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import (
-    AfterValidator,
     Field,
     StringConstraints,
     ValidationInfo,
@@ -20,7 +19,7 @@ from triton_fleet.spec.contacts import BY_HAND, Notifications, OwnerNotification
 from triton_fleet.spec.container import NetworkId
 from triton_fleet.spec.engine import EngineBuilds
 from triton_fleet.spec.profile import EnvironmentName
-from triton_fleet.spec.values import Bytes, Document, Mistake, TagKey, Tags
+from triton_fleet.spec.values import Bytes, Document, Mistake, TagKey, Tags, fits
 
 LOCAL = "local"
 """The environment of the embedded AWS on this machine."""
@@ -36,20 +35,15 @@ def deploy_command(environment: str, endpoint: str = "", *options: str) -> str:
     return f"`{' '.join(filter(None, words))}`"
 
 
-def _page(value: str) -> str:
-    if not _RUNBOOK.fullmatch(value):
-        raise Mistake(
-            "alarms cannot link to it",
-            "write an address that begins with https://, without spaces and without a section"
-            " (`#...`): each alarm adds its own",
-        )
-    return value
-
-
 Page = Annotated[
     str,
     Field(max_length=400),
-    AfterValidator(_page),
+    fits(
+        _RUNBOOK,
+        "alarms cannot link to it",
+        "write an address that begins with https://, without spaces and without a section"
+        " (`#...`): each alarm adds its own",
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^{_RUNBOOK.pattern}$", "maxLength": 400}),
 ]
 """The address of a page, to which a section is added."""
@@ -60,19 +54,14 @@ _REGISTRY = re.compile(
 )
 
 
-def _registry(value: str) -> str:
-    if not _REGISTRY.fullmatch(value):
-        raise Mistake(
-            "it is neither an AWS account nor the host of a registry, with a path or without",
-            'write the account whose ECR it is, `"444455556666"`, a host, `registry.example.com`, or a'
-            " host with a path, `docker.io/library`",
-        )
-    return value
-
-
 Registry = Annotated[
     str,
-    AfterValidator(_registry),
+    fits(
+        _REGISTRY,
+        "it is neither an AWS account nor the host of a registry, with a path or without",
+        'write the account whose ECR it is, `"444455556666"`, a host, `registry.example.com`, or a'
+        " host with a path, `docker.io/library`",
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^({_REGISTRY.pattern})$"}),
 ]
 """An AWS account, the host of a registry, or a host with the path of repositories."""

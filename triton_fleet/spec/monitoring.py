@@ -9,7 +9,6 @@ from pydantic import (
     Field,
     StringConstraints,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 
@@ -52,15 +51,12 @@ class Metrics(Document):
     300 seconds. This includes the metrics of calls with `enhanced`, and those of the collector with
     `detailed_observability`. Neither `enhanced` nor `scaling` on utilisation allows more than 60s. Default:
     every 60s."""
-    triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
+    triton_dimensions: Annotated[
+        tuple[Dimension, ...], Field(strict=False, max_length=DIMENSIONS), AfterValidator(require_unique)
+    ] = ()
     """The dimensions of Triton's metrics, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME` shows
     them, such as `[model, version, reason, gpu_uuid]`; default: the dashboard finds the metrics with any
     dimensions."""
-
-    @field_validator("triton_dimensions")
-    @classmethod
-    def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return require_unique(names)
 
     @property
     def interval(self) -> int:

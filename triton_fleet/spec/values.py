@@ -46,6 +46,17 @@ class Document(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
+def fits(pattern: re.Pattern[str], problem: str, hint: str) -> AfterValidator:
+    """The validator of a text that has to match."""
+
+    def validate(value: str) -> str:
+        if not pattern.fullmatch(value):
+            raise Mistake(problem, hint)
+        return value
+
+    return AfterValidator(validate)
+
+
 def first_duplicate(names: Iterable[str]) -> str | None:
     """The first name that occurs twice."""
     return next((name for name, count in Counter(names).items() if count > 1), None)
