@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from shlex import quote
 from typing import Annotated
 
@@ -48,8 +48,11 @@ RoleArn = Annotated[
 """A role of an account."""
 
 
-def elsewhere(arn: str, account: str, region: str) -> str | None:
-    """Why an ARN is not of an environment's account and region; None where it is, or where it has none."""
+def elsewhere(arn: str, environment: Mapping[str, str]) -> str | None:
+    """Why an ARN is not of an environment's account and region; None where it is, or they are unknown."""
+    if not {"account", "region"} <= environment.keys():
+        return None
+    account, region = environment["account"], environment["region"]
     _, partition, _, its_region, its_account, _ = arn.split(":", 5)
     own = partition_of(region).name
     if partition != own:

@@ -232,44 +232,33 @@ class Environment(Document):
             if info.data.get("environment") == LOCAL:
                 hint = "leave `access` out: whoever starts the embedded AWS has its credentials"
                 raise Mistake("no repository deploys to this machine", hint, (key,))
-            if (
-                jobs.provider
-                and {"account", "region"} <= info.data.keys()
-                and (problem := elsewhere(jobs.provider, info.data["account"], info.data["region"]))
-            ):
+            if jobs.provider and (problem := elsewhere(jobs.provider, info.data)):
                 raise Mistake(problem, "a role trusts only its own account's providers", (key, "provider"))
         return access
 
     @field_validator("kms_key", "permissions_boundary")
     @classmethod
     def _is_of_this_account(cls, arn: str | None, info: ValidationInfo) -> str | None:
-        if arn is None or not {"account", "region"} <= info.data.keys():
-            return arn
-        if problem := elsewhere(arn, info.data["account"], info.data["region"]):
+        if arn is not None and (problem := elsewhere(arn, info.data)):
             raise ValueError(problem)
         return arn
 
     @field_validator("allowed_roles")
     @classmethod
     def _are_roles_of_this_account(cls, roles: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if {"account", "region"} <= info.data.keys():
-            for index, arn in enumerate(roles):
-                if problem := elsewhere(arn, info.data["account"], info.data["region"]):
-                    raise Mistake(problem, "SageMaker assumes only roles of its own account", (index,))
+        for index, arn in enumerate(roles):
+            if problem := elsewhere(arn, info.data):
+                raise Mistake(problem, "SageMaker assumes only roles of its own account", (index,))
         return roles
 
     @field_validator("notifications")
     @classmethod
     def _are_of_this_account(cls, notifications: Notifications, info: ValidationInfo) -> Notifications:
-        if not {"account", "region"} <= info.data.keys():
-            return notifications
         owners = ((("owners", team), topics) for team, topics in notifications.owners.items())
         everybody: tuple[tuple[str, ...], OwnerNotifications] = ((), notifications)
         for below, topics in (everybody, *owners):
             for severity, subscribers in topics.by_severity.items():
                 for index, subscriber in enumerate(subscribers):
-                    if protocol(subscriber) != "email" and (
-                        problem := elsewhere(subscriber, info.data["account"], info.data["region"])
-                    ):
+                    if protocol(subscriber) != "email" and (problem := elsewhere(subscriber, info.data)):
                         raise Mistake(problem, BY_HAND, (*below, severity, index))
         return notifications

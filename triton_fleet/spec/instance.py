@@ -101,22 +101,18 @@ class Scaling(Document):
     @property
     def ceilings(self) -> Mapping[KeyPath, int]:
         """The most instances, by default and in each schedule that sets it, by their keys in the spec."""
-        by_schedule: dict[KeyPath, int] = {
-            ("scaling", "schedules", index, "max"): schedule.max
-            for index, schedule in enumerate(self.schedules)
-            if schedule.max is not None
-        }
-        return {("scaling", "max"): self.max, **by_schedule}
+        return self._bounds("max")
 
     @property
     def floors(self) -> Mapping[KeyPath, int]:
         """The fewest instances, by default and in each schedule that sets it, by their keys in the spec."""
-        by_schedule: dict[KeyPath, int] = {
-            ("scaling", "schedules", index, "min"): schedule.min
-            for index, schedule in enumerate(self.schedules)
-            if schedule.min is not None
-        }
-        return {("scaling", "min"): self.min, **by_schedule}
+        return self._bounds("min")
+
+    def _bounds(self, end: str) -> Mapping[KeyPath, int]:
+        bounds: dict[KeyPath, int | None] = {("scaling", end): getattr(self, end)}
+        for index, schedule in enumerate(self.schedules):
+            bounds["scaling", "schedules", index, end] = getattr(schedule, end)
+        return {path: count for path, count in bounds.items() if count is not None}
 
     @model_validator(mode="after")
     def _has_range_and_target(self) -> Self:
