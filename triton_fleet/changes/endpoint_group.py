@@ -60,22 +60,13 @@ class EndpointGroup:
         """The place by risk, by the sum of costs."""
         return (*self.common.rank[:-1], self.names[0])
 
-    @property
-    def range_at_min(self) -> tuple[Cost, Cost] | None:
-        """The smallest and the largest difference of one endpoint at min; None for one, or without any."""
-        return self._range(lambda change: change.min_cost)
-
-    @property
-    def range_at_max(self) -> tuple[Cost, Cost] | None:
-        """The same at max."""
-        return self._range(lambda change: change.max_cost)
-
     def variants(self, parts: Callable[[EndpointChange], Iterable[T]]) -> Mapping[T, int]:
         """How many members have each part, in which `NAME` stands for the endpoint."""
         common_members = self.members if len(self.members) == 1 else map(_without_name, self.members)
         return Counter(part for member in common_members for part in parts(member))
 
-    def _range(self, cost: Callable[[EndpointChange], CostChange]) -> tuple[Cost, Cost] | None:
+    def difference_range(self, cost: Callable[[EndpointChange], CostChange]) -> tuple[Cost, Cost] | None:
+        """The smallest and the largest difference of one endpoint's `cost`; None for one, or without any."""
         amounts = [
             difference.per_hour
             for member in self.members

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from triton_fleet.catalog.prices import price_sign
 from triton_fleet.changes.endpoint_change import EndpointChange
@@ -78,10 +79,9 @@ def money(cost: CostChange, *, certain: bool, percent: bool = True) -> str:
 
 def group_money(group: EndpointGroup, *, is_min: bool) -> str:
     """The sum of a group's costs afterwards, with that of the differences and the difference of one."""
-    cost, difference_range = (
-        (group.common.min_cost, group.range_at_min) if is_min else (group.common.max_cost, group.range_at_max)
-    )
-    text = money(cost, certain=group.common.certain_price, percent=is_min)
+    cost = attrgetter("min_cost" if is_min else "max_cost")
+    text = money(cost(group.common), certain=group.common.certain_price, percent=is_min)
+    difference_range = group.difference_range(cost)
     if difference_range is None:
         return text
     sign = price_sign(certain=group.common.certain_price)
