@@ -85,23 +85,32 @@ class AlarmRecord:
         datapoints: The number of those in which the threshold must be breached.
         lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
         means: One sentence.
-        runbook: The section of docs/runbook.md.
+        section: That of docs/runbook.md, where it is not named as the key.
     """
 
     key: str
     measure: str
-    statistic: str
+    statistic: str = "Average"
     unit: Unit
     means: str
-    runbook: str
+    section: str = ""
     severity: AlarmSeverity = "warning"
     comparison: Comparison = "above"
-    missing_data: MissingData = "notBreaching"
     needs: Need = ""
     calls: int = 0
     minutes: int = 5
     datapoints: int = 3
     lasts: bool = False
+
+    @property
+    def runbook(self) -> str:
+        """The section of docs/runbook.md."""
+        return self.section or self.key.replace("_", "-")
+
+    @property
+    def missing_data(self) -> MissingData:
+        """No calls are not a breach; an instance that publishes nothing of itself is no evidence."""
+        return "missing" if self.unit in ("part", "instances", "requests") else "notBreaching"
 
     def unreachable_threshold(self, spec: EndpointSpec) -> float | None:
         """The threshold, in the key's unit, from which the alarm can never fire."""
@@ -118,7 +127,7 @@ def _latency(statistic: str, calls: int) -> AlarmRecord:
         unit="milliseconds",
         calls=calls,
         means="The container answers calls slowly.",
-        runbook="latency",
+        section="latency",
     )
 
 
@@ -133,49 +142,41 @@ RECORDS = (
         unit="milliseconds",
         calls=MIN_CALLS_FOR_LATENCY,
         means="SageMaker itself adds much latency: calls queue, or requests and responses are large.",
-        runbook="overhead",
+        section="overhead",
     ),
     AlarmRecord(
         key="errors",
         measure="errors_5xx",
-        statistic="Average",
         unit="share",
         severity="critical",
         calls=MIN_CALLS_FOR_ERRORS,
         means="Calls fail with a 5xx status.",
-        runbook="errors",
     ),
     AlarmRecord(
         key="client_errors",
         measure="errors_4xx",
-        statistic="Average",
         unit="share",
         calls=MIN_CALLS_FOR_LATENCY,
         means="Calls are refused with a 4xx status: requests that do not fit the model, or too many of them.",
-        runbook="client-errors",
     ),
     AlarmRecord(
         key="model_errors",
         measure="model_errors",
-        statistic="Average",
         unit="share",
         severity="critical",
         calls=MIN_CALLS_FOR_ERRORS,
         means="The container answers without a 2xx status, too late, or not at all.",
-        runbook="model-errors",
     ),
     AlarmRecord(
         key="gpu_utilization",
         measure="gpu_utilization",
-        statistic="Average",
         unit="part",
         needs="gpu",
         # Short peaks are what a GPU is for.
         minutes=15,
         datapoints=10,
-        missing_data="missing",
         means="The GPUs are fully used, so calls queue.",
-        runbook="gpu",
+        section="gpu",
     ),
     AlarmRecord(
         key="gpu_memory",
@@ -183,38 +184,30 @@ RECORDS = (
         statistic="Maximum",
         unit="part",
         needs="gpu",
-        missing_data="missing",
         means="GPU memory is nearly full: the next model, or a larger batch, may not fit.",
-        runbook="gpu-memory",
     ),
     AlarmRecord(
         key="cpu_utilization",
         measure="cpu_utilization",
-        statistic="Average",
         unit="part",
         minutes=15,
         datapoints=10,
-        missing_data="missing",
         means="The CPUs are fully used, so pre- and post-processing waits for them.",
-        runbook="cpu",
+        section="cpu",
     ),
     AlarmRecord(
         key="memory",
         measure="memory_utilization",
         statistic="Maximum",
         unit="part",
-        missing_data="missing",
         means="The memory of an instance is nearly full: the system may kill its container.",
-        runbook="memory",
     ),
     AlarmRecord(
         key="disk",
         measure="disk_utilization",
         statistic="Maximum",
         unit="part",
-        missing_data="missing",
         means="The disk of an instance is nearly full: Triton cannot unpack models and environments.",
-        runbook="disk",
     ),
     AlarmRecord(
         key="at_capacity",
@@ -225,38 +218,30 @@ RECORDS = (
         comparison="at least",
         needs="scaling",
         lasts=True,
-        missing_data="missing",
         means="The endpoint runs its maximum number of instances: it cannot scale out further.",
-        runbook="at-capacity",
     ),
     AlarmRecord(
         key="model_load",
         measure="model_loading_time",
-        statistic="Average",
         unit="milliseconds",
         needs="multi-model",
         means="The container loads models slowly.",
-        runbook="model-load",
     ),
     AlarmRecord(
         key="loading_wait",
         measure="model_loading_wait_time",
-        statistic="Average",
         unit="milliseconds",
         needs="multi-model",
         means="Calls wait long for their model to load.",
-        runbook="loading-wait",
     ),
     AlarmRecord(
         key="cache_hits",
         measure="model_cache_hit",
-        statistic="Average",
         unit="share",
         comparison="below",
         needs="multi-model",
         calls=MIN_CALLS_FOR_LATENCY,
         means="Many calls need a model that is not loaded: models evict each other from memory.",
-        runbook="cache-hits",
     ),
     AlarmRecord(
         key="pending_requests",
@@ -264,9 +249,7 @@ RECORDS = (
         statistic="Maximum",
         unit="requests",
         needs="triton",
-        missing_data="missing",
         means="Requests wait in Triton's queue: the model has too few instances for the load.",
-        runbook="pending-requests",
     ),
 )
 """In the order of the keys; a key without a record would have no alarm."""
