@@ -11,7 +11,7 @@ import yaml
 
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layering, merged_source, profiles_of, takes_null
-from triton_fleet.project.reader import plain_value
+from triton_fleet.project.reader import is_text
 from triton_fleet.spec.endpoint import S3, EndpointSpec
 from triton_fleet.spec.source import ENVIRONMENTS, SPECS, KeyPath, Source
 
@@ -136,17 +136,10 @@ class _Dumper(yaml.SafeDumper):
     """Quotes what the reader of specs would not read as text."""
 
     def represent_text(self, value: str) -> yaml.ScalarNode:
-        return self.represent_scalar("tag:yaml.org,2002:str", value, style=None if _is_text(value) else '"')
+        return self.represent_scalar("tag:yaml.org,2002:str", value, style=None if is_text(value) else '"')
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 _Dumper.add_representer(str, _Dumper.represent_text)
-
-
-def _is_text(value: str) -> bool:
-    try:
-        return plain_value(value) == value
-    except ValueError:
-        return False

@@ -49,6 +49,14 @@ def plain_value(text: str) -> Scalar:
     return text
 
 
+def is_text(text: str) -> bool:
+    """Whether an unquoted scalar is the text itself."""
+    try:
+        return plain_value(text) == text
+    except ValueError:
+        return False
+
+
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 BYTES_OF_A_VALUE = 10

@@ -12,7 +12,7 @@ from typing import TypeGuard
 import yaml
 
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.project.reader import plain_value
+from triton_fleet.project.reader import is_text
 from triton_fleet.spec.source import KeyPath
 
 
@@ -51,16 +51,9 @@ def render_spec(schema: str, head: Sequence[str], keys: Iterable[Key], foot: Seq
 
 def scalar(value: object) -> str:
     """A single value; text in quotes where the spec's reader would read it as something else."""
-    if isinstance(value, str) and not (PLAIN.fullmatch(value) and _is_text(value)):
+    if isinstance(value, str) and not (PLAIN.fullmatch(value) and is_text(value)):
         return json.dumps(value, ensure_ascii=False)
     return str(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _is_text(value: str) -> bool:
-    try:
-        return plain_value(value) == value
-    except ValueError:
-        return False
 
 
 def _key(key: Key) -> Iterator[str]:
