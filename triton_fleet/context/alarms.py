@@ -109,7 +109,7 @@ class AlarmRecord:
 
     @property
     def missing_data(self) -> MissingData:
-        """No calls are not a breach; an instance that publishes nothing of itself is no evidence."""
+        """A minute without calls does not breach it; an instance that publishes nothing proves nothing."""
         return "missing" if self.unit in ("part", "instances", "requests") else "notBreaching"
 
     def unreachable_threshold(self, spec: EndpointSpec) -> float | None:
