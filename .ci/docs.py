@@ -28,8 +28,8 @@ INDEX = Path("docs/index.md")
 LINK = re.compile(r"(`{3,}).*?\1|`[^`\n]+`|(?<=\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))", re.DOTALL)
 """Code, in which nothing is a link, or the target of a link in Markdown to another file and its anchor."""
 ENTRY = re.compile(r"^(#{2,3}) (.+)$|^- \[([^]]+)\]\(([^)#\s]+)\)", re.MULTILINE)
-FETCHED = re.compile(r"^(https?:)?//")
-FETCHED_BY_STYLE = re.compile(r"""(?:@import\s*|url\(\s*)["']?((?:https?:)?//[^"')]+)""")
+ADDRESS = re.compile(r"^(https?:)?//")
+STYLE_ADDRESS = re.compile(r"""(?:@import\s*|url\(\s*)["']?((?:https?:)?//[^"')]+)""")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 BLOCKS = frozenset(["h1", "h2", "h3", "h4", "li", "ol", "pre", "table", "tr", "ul"])
 
@@ -38,25 +38,25 @@ BLOCKS = frozenset(["h1", "h2", "h3", "h4", "li", "ol", "pre", "table", "tr", "u
 class Stage:
     """The folder that the generator reads: docs/ and, below source/, what it links to, with links that fit.
 
-    `found` has what is wrong, each with its place.
+    `problems` are what is wrong, each with its place.
     """
 
     root: Path
     folder: Path
-    found: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     _pages: dict[Path, Path] = field(default_factory=dict)
 
     def fill(self) -> list[Any]:
         """Write all pages; the navigation by the index."""
         files = [path.relative_to(self.root) for path in sorted((self.root / "docs").rglob("*"))]
-        for path in [each for each in files if (self.root / each).is_file()]:
+        for path in [file for file in files if (self.root / file).is_file()]:
             self.page_of(path)
         return self._navigation()
 
     def pages(self) -> list[tuple[Path, Path]]:
         """The pages of docs/, each with its place in the folder."""
-        of_docs = [each for each in sorted(self._pages) if each.parts[0] == "docs" and each.suffix == ".md"]
-        return [(each, self._pages[each]) for each in of_docs]
+        of_docs = [page for page in sorted(self._pages) if page.parts[0] == "docs" and page.suffix == ".md"]
+        return [(page, self._pages[page]) for page in of_docs]
 
     def page_of(self, path: Path) -> Path:
         """The page of a file of the repository, relative to the folder, which is written if it was not yet.
@@ -95,7 +95,7 @@ class Stage:
             target = Path(os.path.normpath(path.parent / match[2]))
             if not (self.root / target).exists():
                 line = text.count("\n", 0, match.start()) + 1
-                self.found.append(f"{path}:{line}: there is no {target}: correct the link")
+                self.problems.append(f"{path}:{line}: there is no {target}: correct the link")
                 return match[0]
             page = os.path.relpath(self.page_of(target), place.parent)
             return f"{page}{match[3] or ''}"
@@ -105,9 +105,9 @@ class Stage:
     def _navigation(self) -> list[Any]:
         """Of the index: a section for each heading, an entry for each link that begins a list's line."""
         sections = [list[Any]([INDEX.name])]
-        listed = {INDEX}
+        pages = {INDEX}
         for match in ENTRY.finditer((self.root / INDEX).read_text()):
-            heading, name, title, link = ((each or "").replace("`", "") for each in match.groups())
+            heading, name, title, link = ((member or "").replace("`", "") for member in match.groups())
             if heading:
                 del sections[len(heading) - 1 :]
                 section = list[Any]()
@@ -116,35 +116,35 @@ class Stage:
                 continue
             path = Path(os.path.normpath(INDEX.parent / link))
             if (self.root / path).is_dir():
-                members = sorted(each.relative_to(self.root) for each in (self.root / path).glob("*.md"))
-                listed.update(members)
-                sections[-1].append({title: [self._pages[each].as_posix() for each in members]})
+                members = sorted(member.relative_to(self.root) for member in (self.root / path).glob("*.md"))
+                pages.update(members)
+                sections[-1].append({title: [self._pages[member].as_posix() for member in members]})
             elif path in self._pages:
-                listed.add(path)
+                pages.add(path)
                 sections[-1].append({title: self._pages[path].as_posix()})
-        for page in [each for each, _ in self.pages() if each not in listed]:
-            self.found.append(f"{page}: is on no list: add a link to it to {INDEX}, below its reader")
+        for page in [member for member, _ in self.pages() if member not in pages]:
+            self.problems.append(f"{page}: is on no list: add a link to it to {INDEX}, below its reader")
         return sections[0]
 
 
 class _Page(HTMLParser):
-    """What is in an article, and what a browser would fetch from elsewhere to show the page."""
+    """The blocks of an article, and the addresses elsewhere that a browser fetches from to show it."""
 
     def __init__(self, *, is_article: bool) -> None:
         super().__init__()
         self.blocks = Counter[str]()
-        self.fetched = set[str]()
+        self.addresses = set[str]()
         self._depth = int(is_article)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._depth += tag == "article"
         if self._depth and tag in BLOCKS:
             self.blocks[tag] += 1
-        named = {name: value or "" for name, value in attrs}
-        shown = [named.get("src", ""), *(named.get("srcset", "").split(","))]
-        if tag == "link" and named.get("rel") not in {"canonical", "next", "prev"}:
-            shown.append(named.get("href", ""))
-        self.fetched.update(each.strip() for each in shown if FETCHED.match(each.strip()))
+        attributes = {name: value or "" for name, value in attrs}
+        addresses = [attributes.get("src", ""), *(attributes.get("srcset", "").split(","))]
+        if tag == "link" and attributes.get("rel") not in {"canonical", "next", "prev"}:
+            addresses.append(attributes.get("href", ""))
+        self.addresses.update(address.strip() for address in addresses if ADDRESS.match(address.strip()))
 
     def handle_endtag(self, tag: str) -> None:
         self._depth -= tag == "article"
@@ -156,13 +156,13 @@ def _source_page(root: Path, path: Path) -> str:
     if not (root / path).is_dir():
         text = (root / path).read_text()
         fence = "`" * (max([len(run) for run in re.findall("`+", text)], default=2) + 1)
-        shown = f"{fence}{path.suffix.removeprefix('.') or 'text'}\n{text}\n{fence}"
+        content = f"{fence}{path.suffix.removeprefix('.') or 'text'}\n{text}\n{fence}"
     elif path.parts[0] == "docs":
         title = path.name.capitalize()
-        shown = "\n".join(f"- [{_title(each)}]({each.name})" for each in sorted((root / path).glob("*.md")))
+        content = "\n".join(f"- [{_title(file)}]({file.name})" for file in sorted((root / path).glob("*.md")))
     else:
-        shown = "\n".join(f"- `{each.name}`" for each in sorted((root / path).iterdir()))
-    return f"---\nsearch: {{exclude: true}}\n---\n\n# {title}\n\n{shown}\n"
+        content = "\n".join(f"- `{file.name}`" for file in sorted((root / path).iterdir()))
+    return f"---\nsearch: {{exclude: true}}\n---\n\n# {title}\n\n{content}\n"
 
 
 def _title(page: Path) -> str:
@@ -170,8 +170,8 @@ def _title(page: Path) -> str:
     return next((line[2:] for line in page.read_text().splitlines() if line.startswith("# ")), page.stem)
 
 
-def _shown(text: str, forge: MarkdownIt | None = None) -> _Page:
-    """What a page of the site has, or one in Markdown as a forge renders it."""
+def _read_page(text: str, forge: MarkdownIt | None = None) -> _Page:
+    """The blocks of a page of the site, or of one in Markdown as a forge renders it."""
     page = _Page(is_article=forge is not None)
     page.feed(forge.render(text) if forge else text)
     return page
@@ -181,30 +181,30 @@ def _differences(stage: Stage, site: Path) -> Iterator[str]:
     """Pages with other headings, lists, tables or code on the site than on the forge."""
     forge = MarkdownIt("commonmark").enable("table")
     for page, place in stage.pages():
-        wanted = _shown((stage.root / page).read_text(), forge).blocks
+        forge_blocks = _read_page((stage.root / page).read_text(), forge).blocks
         name = place.with_name("index.html") if place.name == "README.md" else place.with_suffix(".html")
-        built = _shown((site / name).read_text()).blocks
+        site_blocks = _read_page((site / name).read_text()).blocks
         for tag in sorted(BLOCKS):
-            if wanted[tag] != built[tag]:
+            if forge_blocks[tag] != site_blocks[tag]:
                 yield (
-                    f"{page}: {wanted[tag]} <{tag}> on the forge, {built[tag]} on the site: "
+                    f"{page}: {forge_blocks[tag]} <{tag}> on the forge, {site_blocks[tag]} on the site: "
                     "put an empty line before each list, and indent by four spaces what is inside of one"
                 )
 
 
-def _fetched(site: Path) -> Iterator[str]:
-    """What a browser would fetch from elsewhere to show the site, each with how many files ask for it."""
-    asking = defaultdict[str, list[Path]](list)
+def _fetch_problems(site: Path) -> Iterator[str]:
+    """Addresses elsewhere that a browser would fetch from to show the site, with the number of files."""
+    files_by_address = defaultdict[str, list[Path]](list)
     for file in sorted(site.rglob("*")):
         if file.suffix == ".html":
-            addresses = _shown(file.read_text()).fetched
+            addresses = _read_page(file.read_text()).addresses
         else:
-            addresses = set(FETCHED_BY_STYLE.findall(file.read_text()) if file.suffix == ".css" else ())
+            addresses = set(STYLE_ADDRESS.findall(file.read_text()) if file.suffix == ".css" else ())
         for address in addresses:
-            asking[address].append(file.relative_to(site))
-    for address, files in sorted(asking.items()):
-        others = f", as do {len(files) - 1} more files of the site" if files[1:] else ""
-        yield f"{files[0]} fetches {address}{others}: keep a copy in docs/"
+            files_by_address[address].append(file.relative_to(site))
+    for address, files in sorted(files_by_address.items()):
+        rest = f", as do {len(files) - 1} more files of the site" if files[1:] else ""
+        yield f"{files[0]} fetches {address}{rest}: keep a copy in docs/"
 
 
 def main(root: Path, generator: str) -> int:
@@ -220,20 +220,20 @@ def main(root: Path, generator: str) -> int:
     settings = yaml.safe_load((root / ".ci" / "docs.yml").read_text())
     settings |= {"docs_dir": "pages", "site_dir": "site", "nav": stage.fill()}
     (build / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False))
-    if not stage.found:
+    if not stage.problems:
         command = [generator, "build", "--strict", "--config-file", str(build / "mkdocs.yml")]
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-        if done.returncode:
-            told = COLOUR.sub("", done.stdout + done.stderr)
-            print(told.partition("Traceback")[0].strip(), file=sys.stderr)
+        process = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        if process.returncode:
+            output = COLOUR.sub("", process.stdout + process.stderr)
+            print(output.partition("Traceback")[0].strip(), file=sys.stderr)
             return 1
         site = build / "site"
-        stage.found.extend([*_differences(stage, site), *_fetched(site)])
-    for line in stage.found:
+        stage.problems.extend([*_differences(stage, site), *_fetch_problems(site)])
+    for line in stage.problems:
         print(line, file=sys.stderr)
-    if not stage.found:
+    if not stage.problems:
         print(f"built {(build / 'site' / 'index.html').relative_to(root)}")
-    return 1 if stage.found else 0
+    return 1 if stage.problems else 0
 
 
 if __name__ == "__main__":

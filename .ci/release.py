@@ -29,13 +29,13 @@ def main() -> int:
     )
     parser.add_argument("--tag", help="the tag that is released, such as v1.2.3; left out: a trial")
     arguments = parser.parse_args()
-    versions = dict(_project(each) for each in DISTRIBUTIONS)
+    versions = dict(_project(project_version) for project_version in DISTRIBUTIONS)
     version = versions["triton-fleet"]
     problems = [*_tag_problems(arguments.tag, version)] if arguments.tag else []
     problems += [
-        f"{name} has the version {each}, and triton-fleet {version}"
-        for name, each in versions.items()
-        if each != version
+        f"{name} has the version {project_version}, and triton-fleet {version}"
+        for name, project_version in versions.items()
+        if project_version != version
     ]
     if arguments.into.exists():
         problems.append(f"{arguments.into} exists already")
@@ -72,33 +72,34 @@ def _build_problems(folder: Path, versions: Mapping[str, str]) -> list[str]:
     }
     _build(folder)
     with tempfile.TemporaryDirectory() as name:
-        again = Path(name) / "again"
-        _build(again)
-        built = {file.name: file.read_bytes() for file in folder.iterdir()}
-        problems = [f"{each} was not built" for each in sorted(names - built.keys())]
+        second_build = Path(name) / "again"
+        _build(second_build)
+        contents = {file.name: file.read_bytes() for file in folder.iterdir()}
+        problems = [f"{file_name} was not built" for file_name in sorted(names - contents.keys())]
         problems += [
-            f"{each} has other bytes when it is built again"
-            for each, content in sorted(built.items())
-            if (again / each).read_bytes() != content
+            f"{file_name} has other bytes when it is built again"
+            for file_name, content in sorted(contents.items())
+            if (second_build / file_name).read_bytes() != content
         ]
     for file in () if problems else sorted(folder.glob("*.whl")):
         with zipfile.ZipFile(file) as wheel:
-            if broken := wheel.testzip():
-                problems.append(f"{broken} is broken in {file.name}")
+            if damage := wheel.testzip():
+                problems.append(f"{damage} is broken in {file.name}")
     return problems
 
 
 def _build(folder: Path) -> None:
     """Build all wheels, and the one archive: that of the top has the sources of all."""
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder.absolute())]
-    for each in DISTRIBUTIONS:
-        targets = [] if each == ROOT else ["--target", "wheel"]
-        built = subprocess.run([*command, *targets], cwd=each, check=False, capture_output=True, text=True)
-        if built.returncode:
-            said = (built.stderr or built.stdout).strip().splitlines()
-            sys.exit(
-                f"release: hatchling builds nothing of {each.name}: {said[-1] if said else built.returncode}"
-            )
+    for distribution in DISTRIBUTIONS:
+        targets = [] if distribution == ROOT else ["--target", "wheel"]
+        process = subprocess.run(
+            [*command, *targets], cwd=distribution, check=False, capture_output=True, text=True
+        )
+        if process.returncode:
+            lines = (process.stderr or process.stdout).strip().splitlines()
+            reason = lines[-1] if lines else process.returncode
+            sys.exit(f"release: hatchling builds nothing of {distribution.name}: {reason}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def run_to_exit(work: Callable[[], None]) -> None:
 
         if error.findings:
             show_findings(error.findings)
-        for failure in error.others:
+        for failure in error.other_failures:
             _could_not_run(failure.problem, failure.remedy)
         sys.exit(INPUT_IS_WRONG if error.findings else COULD_NOT_RUN)
     except ModuleNotFoundError as error:

@@ -30,17 +30,17 @@ MAX_NAMES = 10
 class HintForSeveral:
     """A hint whose commands end with the endpoints that they act on.
 
-    `everything` is what a command has instead of names to act on all endpoints.
+    `substitute` is what a command has instead of names to act on all endpoints.
     """
 
     text: str
     names: tuple[str, ...]
-    everything: str = ""
+    substitute: str = ""
 
     def __str__(self) -> str:
         """The hint for its endpoints."""
         names = "".join(f" {name}" for name in self.names)
-        return self.text.replace(NAMES, names if len(self.names) <= MAX_NAMES else self.everything)
+        return self.text.replace(NAMES, names if len(self.names) <= MAX_NAMES else self.substitute)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +120,7 @@ class SeveralFailuresError(Exception):
             finding for error in failures if isinstance(error, FindingsError) for finding in error.findings
         ]
         self.findings = FindingsError(findings).findings
-        self.others = [failure for failure in failures if isinstance(failure, CannotRunError)]
+        self.other_failures = [failure for failure in failures if isinstance(failure, CannotRunError)]
         super().__init__("\n".join(map(str, failures)))
 
 

@@ -23,33 +23,33 @@ class Age:
 
     file: str
     facts: tuple[str, ...]
-    verified: date
+    verification: date
     days: int
 
     def __str__(self) -> str:
         more = len(self.facts) - MAX_NAMES
         names = ", ".join(self.facts[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
-        return f"{self.file}: {names}: last verified on {self.verified}, {self.days} days ago"
+        return f"{self.file}: {names}: last verified on {self.verification}, {self.days} days ago"
 
 
 def ages(folder: Path, today: date) -> Iterator[Age]:
     """Each file's age, the oldest first."""
-    found = []
-    for file in sorted(each.name for each in folder.iterdir()):
+    file_ages = []
+    for file in sorted(entry.name for entry in folder.iterdir()):
         content = read_facts(folder, file)
-        verified = date.fromisoformat(str(content["date"]))
-        days = (today - verified).days
-        found.append(Age(file=file, facts=_names(content), verified=verified, days=days))
-    yield from sorted(found, key=lambda each: (-each.days, each.file))
+        verification = date.fromisoformat(str(content["date"]))
+        days = (today - verification).days
+        file_ages.append(Age(file=file, facts=_names(content), verification=verification, days=days))
+    yield from sorted(file_ages, key=lambda age: (-age.days, age.file))
 
 
 def stale_facts(folder: Path, today: date, max_days: int = MAX_DAYS) -> Iterator[Age]:
     """Those that nobody has verified for more days than these."""
-    yield from (each for each in ages(folder, today) if each.days > max_days)
+    yield from (age for age in ages(folder, today) if age.days > max_days)
 
 
 def _names(content: Mapping[str, Any]) -> tuple[str, ...]:
     """The sections of a file, or what its only section has."""
     sections = {name: value for name, value in content.items() if name not in ABOUT}
-    (first, *others) = sections.values()
-    return tuple(map(str, first if isinstance(first, dict) and not others else sections))
+    (first, *rest) = sections.values()
+    return tuple(map(str, first if isinstance(first, dict) and not rest else sections))

@@ -1,4 +1,4 @@
-"""What CloudFormation's schemas state, as cfn-lint has them for us-east-1."""
+"""Facts of CloudFormation's schemas, as cfn-lint has them for us-east-1."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from catalog_refresh.instance_types import schema_day
 from catalog_refresh.package import Package
 from catalog_refresh.proposal import Facts, Proposal, read_facts
 
-PROPERTIES, CREATE_ONLY, RETENTION = "properties.json", "create_only.yaml", "log_retention.yaml"
+PROPERTIES, REPLACEMENT, RETENTION = "properties.json", "create_only.yaml", "log_retention.yaml"
 SCHEMAS = "cfnlint/data/schemas"
 Reader: TypeAlias = Callable[[Mapping[str, Any]], Facts]
-KEPT = (
+LIMIT_KEYS = (
     *("type", "enum", "minimum", "maximum"),
     *("minLength", "maxLength", "minItems", "maxItems", "pattern"),
 )
@@ -26,23 +26,23 @@ WITHOUT_LIMIT = (("minLength", 0), ("minItems", 0))
 
 def properties(cfn_lint: Package, folder: Path) -> Proposal:
     """The properties of the resources that properties.json has."""
-    held = read_facts(folder, PROPERTIES)["resources"]
-    resources = {name: _resource(_schema(cfn_lint, f"AWS::SageMaker::{name}")) for name in held}
+    present = read_facts(folder, PROPERTIES)["resources"]
+    resources = {name: _resource(_schema(cfn_lint, f"AWS::SageMaker::{name}")) for name in present}
     scope = "schemas of AWS::SageMaker in us-east-1; enums that other files of the catalog have are left out"
     return _proposal(cfn_lint, PROPERTIES, scope, {"resources": resources}, _properties_as_facts)
 
 
-def create_only(cfn_lint: Package, folder: Path) -> Proposal:
+def create_only_properties(cfn_lint: Package, folder: Path) -> Proposal:
     """The properties whose change replaces a resource, of the types that create_only.yaml has."""
-    held = read_facts(folder, CREATE_ONLY)["types"]
-    types = {name: _names(_schema(cfn_lint, name), "createOnlyProperties") for name in held}
+    present = read_facts(folder, REPLACEMENT)["types"]
+    types = {name: _names(_schema(cfn_lint, name), "createOnlyProperties") for name in present}
     scope = "createOnlyProperties of the schemas in us-east-1"
     return _proposal(
         cfn_lint,
-        CREATE_ONLY,
+        REPLACEMENT,
         scope,
         {"types": types},
-        lambda content: {name: dict.fromkeys(found, "") for name, found in content["types"].items()},
+        lambda content: {name: dict.fromkeys(names, "") for name, names in content["types"].items()},
     )
 
 
@@ -77,37 +77,41 @@ def _names(schema: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _resource(schema: Mapping[str, Any]) -> dict[str, Any]:
-    read_only = {"readOnly": _names(schema, "readOnlyProperties")}
+    read_only_names = {"readOnly": _names(schema, "readOnlyProperties")}
     types = {name: _type(about) for name, about in sorted(schema.get("definitions", {}).items())}
-    return {"": read_only | _type(schema), **types}
+    return {"": read_only_names | _type(schema), **types}
 
 
 def _type(schema: Mapping[str, Any]) -> dict[str, Any]:
-    required = {"required": sorted(schema["required"])} if schema.get("required") else {}
-    found = {name: _trimmed(name, about) for name, about in sorted(schema.get("properties", {}).items())}
-    return {**required, "properties": found}
+    required_names = {"required": sorted(schema["required"])} if schema.get("required") else {}
+    property_types = {
+        name: _limits(name, about) for name, about in sorted(schema.get("properties", {}).items())
+    }
+    return {**required_names, "properties": property_types}
 
 
-def _trimmed(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _limits(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """A property without its text, limits of nothing, and a pattern that Python cannot read."""
-    kept = {key: schema[key] for key in KEPT if key in schema and (key, schema[key]) not in WITHOUT_LIMIT}
+    limits = {
+        key: schema[key] for key in LIMIT_KEYS if key in schema and (key, schema[key]) not in WITHOUT_LIMIT
+    }
     if name in ELSEWHERE:
-        kept.pop("enum", None)
-    if "\\p{" in kept.get("pattern", ""):
-        del kept["pattern"]
+        limits.pop("enum", None)
+    if "\\p{" in limits.get("pattern", ""):
+        del limits["pattern"]
     if "$ref" in schema:
-        kept["is"] = schema["$ref"].rpartition("/")[2]
+        limits["is"] = schema["$ref"].rpartition("/")[2]
     if "items" in schema:
-        kept["items"] = _trimmed("", schema["items"])
-    return kept
+        limits["items"] = _limits("", schema["items"])
+    return limits
 
 
 def _properties_as_facts(content: Mapping[str, Any]) -> Facts:
     """Each property by resource, type and name, and what a type requires or has read-only."""
     return {
-        " ".join(filter(None, (resource, name, each))): {"": json.dumps(about)}
+        " ".join(filter(None, (resource, name, key))): {"": json.dumps(about)}
         for resource, types in content["resources"].items()
         for name, schema in types.items()
-        for each, about in {**schema, **schema["properties"]}.items()
-        if each != "properties"
+        for key, about in {**schema, **schema["properties"]}.items()
+        if key != "properties"
     }

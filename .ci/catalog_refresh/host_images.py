@@ -17,12 +17,12 @@ def host_image_remarks(botocore: Package, folder: Path) -> Iterator[Remark]:
     """Names that the API has and amis.yaml lacks, and the reverse; nothing where botocore is too old."""
     if is_older(str(botocore), folder, API_TYPES):
         return
-    named = set(shape(botocore, "sagemaker", "ProductionVariantInferenceAmiVersion")["enum"])
-    known = set(read_facts(folder, FILE)["amis"])
-    for name in sorted(named - known):
+    api_names = set(shape(botocore, "sagemaker", "ProductionVariantInferenceAmiVersion")["enum"])
+    catalog_names = set(read_facts(folder, FILE)["amis"])
+    for name in sorted(api_names - catalog_names):
         text = f"{name} is new in {botocore}: add its driver, its CUDA and the families that take it"
         yield Remark(file=FILE, text=text)
-    for name in sorted(known - named):
+    for name in sorted(catalog_names - api_names):
         yield Remark(
             file=FILE, text=f"{name} is no longer in {botocore}: delete it, or keep it with the reason"
         )

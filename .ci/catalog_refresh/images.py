@@ -9,32 +9,34 @@ from typing import Any
 from catalog_refresh.package import Package
 from catalog_refresh.proposal import Facts, Proposal, Remark, read_facts
 
-FILE, INFERRED, CONTENTS = "images.json", "registries.yaml", "releases.yaml"
+FILE, REGISTRIES, CONTENTS = "images.json", "registries.yaml", "releases.yaml"
 LIST = "sagemaker/core/image_uri_config/sagemaker-tritonserver.json"
 
 
 def images(sdk: Package, folder: Path) -> Proposal:
     """The SDK's list: releases whose contents releases.yaml has; what the SDK no longer names is kept."""
-    listed, held = sdk.read_json(LIST), read_facts(folder, FILE)["versions"]
-    known, remarks = read_facts(folder, CONTENTS)["releases"], list[Remark]()
+    sdk_list, present = sdk.read_json(LIST), read_facts(folder, FILE)["versions"]
+    releases, remarks = read_facts(folder, CONTENTS)["releases"], list[Remark]()
     versions = dict[str, Any]()
-    for name in sorted({*listed["versions"], *held}):
-        if name not in known:
+    for name in sorted({*sdk_list["versions"], *present}):
+        if name not in releases:
             text = f"{name} is new in {sdk}: add what its image contains, then refresh again"
             remarks.append(Remark(file=CONTENTS, text=text))
             continue
-        entry = listed["versions"].get(name, held.get(name))
-        gone = held.get(name, entry)["registries"].keys() - entry["registries"].keys()
-        if name not in listed["versions"]:
+        entry = sdk_list["versions"].get(name, present.get(name))
+        lost_regions = present.get(name, entry)["registries"].keys() - entry["registries"].keys()
+        if name not in sdk_list["versions"]:
             remarks.append(Remark(file=FILE, text=f"{name} is kept: {sdk} no longer has it"))
-        elif gone:
-            where = ", ".join(sorted(gone))
-            remarks.append(Remark(file=FILE, text=f"{name} is kept in {where}: {sdk} no longer has it there"))
-            kept = {region: held[name]["registries"][region] for region in sorted(gone)}
-            entry = {**entry, "registries": entry["registries"] | kept}
+        elif lost_regions:
+            regions = ", ".join(sorted(lost_regions))
+            remarks.append(
+                Remark(file=FILE, text=f"{name} is kept in {regions}: {sdk} no longer has it there")
+            )
+            old_registries = {region: present[name]["registries"][region] for region in sorted(lost_regions)}
+            entry = {**entry, "registries": entry["registries"] | old_registries}
         versions[name] = entry
-    content = {**{key: value for key, value in listed.items() if key != "versions"}, "versions": versions}
-    remarks += _remarks(listed["versions"], folder, str(sdk))
+    content = {**{key: value for key, value in sdk_list.items() if key != "versions"}, "versions": versions}
+    remarks += _remarks(sdk_list["versions"], folder, str(sdk))
     return Proposal(
         file=FILE,
         origin=str(sdk),
@@ -49,17 +51,17 @@ def images(sdk: Package, folder: Path) -> Proposal:
 def _facts(content: Mapping[str, Any]) -> Facts:
     """Each release's account by region, and its tag."""
     return {
-        each: facts
+        fact: facts
         for name, entry in content["versions"].items()
-        for each, facts in (
+        for fact, facts in (
             (f"Triton {name}", entry["registries"]),
             (f"tag of Triton {name}", {"": f"{entry['repository']}:{entry['tag_prefix']}"}),
         )
     }
 
 
-def _remarks(listed: Mapping[str, Any], folder: Path, origin: str) -> Iterator[Remark]:
-    """What people inferred, and the SDK now states."""
-    inferred = read_facts(folder, INFERRED)
-    for name in sorted(listed.keys() & {*inferred["same_as"], *inferred["classic"]["releases"]}):
-        yield Remark(file=INFERRED, text=f"{name} is inferred, and {origin} states it: delete it here")
+def _remarks(versions: Mapping[str, Any], folder: Path, origin: str) -> Iterator[Remark]:
+    """Releases that people inferred, and the SDK now states."""
+    registries = read_facts(folder, REGISTRIES)
+    for name in sorted(versions.keys() & {*registries["same_as"], *registries["classic"]["releases"]}):
+        yield Remark(file=REGISTRIES, text=f"{name} is inferred, and {origin} states it: delete it here")

@@ -16,16 +16,16 @@ FILE = "limits.yaml"
 def limits(botocore: Package, folder: Path) -> Proposal:
     """Each limit's value by its source, `service shape min|max`; what botocore no longer states stays."""
     content, remarks = dict[str, Any](), list[Remark]()
-    for name, held in read_facts(folder, FILE)["limits"].items():
-        service, of, bound = held["source"].split()
+    for name, limit in read_facts(folder, FILE)["limits"].items():
+        service, of, end = limit["source"].split()
         try:
-            value = shape(botocore, service, of).get(bound)
+            value = shape(botocore, service, of).get(end)
         except AbsentSourceError:
             value = None
         if value is None:
-            text = f"{name} stays {held['value']}: {botocore} no longer has {held['source']}"
+            text = f"{name} stays {limit['value']}: {botocore} no longer has {limit['source']}"
             remarks.append(Remark(file=FILE, text=text))
-        content[name] = {**held, "value": held["value"] if value is None else value}
+        content[name] = {**limit, "value": limit["value"] if value is None else value}
     return Proposal(
         file=FILE,
         origin=str(botocore),
@@ -38,4 +38,4 @@ def limits(botocore: Package, folder: Path) -> Proposal:
 
 
 def _facts(content: Mapping[str, Any]) -> Facts:
-    return {name: {"": str(held["value"])} for name, held in content["limits"].items()}
+    return {name: {"": str(limit["value"])} for name, limit in content["limits"].items()}

@@ -49,6 +49,8 @@ def find_package(name: str, folders: Sequence[Path]) -> Package:
     Raises:
         AbsentSourceError: None of them has it.
     """
-    for found in distributions(name=name, path=[str(folder) for folder in folders]):
-        return Package(name=name, version=found.version, folder=Path(str(found.locate_file(""))))
+    for distribution in distributions(name=name, path=[str(folder) for folder in folders]):
+        return Package(
+            name=name, version=distribution.version, folder=Path(str(distribution.locate_file("")))
+        )
     raise AbsentSourceError(f"{name} is not installed")

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from catalog_refresh.instance_types import CLASSIFIED, classified, type_names
+from catalog_refresh.instance_types import INSTANCES, family_sizes, type_names
 from catalog_refresh.package import AbsentSourceError
 from catalog_refresh.proposal import Facts, Proposal, Remark, read_facts
 
@@ -18,40 +18,40 @@ FILE = "prices.yaml"
 SERVICE = "AmazonSageMaker"
 
 
-def prices(saved: Path, folder: Path) -> Proposal:
+def prices(file: Path, folder: Path) -> Proposal:
     """The prices of one hour on demand in the list's region; what the list lacks keeps its price.
 
     Raises:
         AbsentSourceError: The file is not SageMaker's price list, or has no hosting prices of one region.
     """
-    held, known = read_facts(folder, FILE)["stated"], type_names(classified(folder))
-    document = _document(saved)
-    listed, remarks = defaultdict[str, set[Decimal]](set), list[Remark]()
+    present, types = read_facts(folder, FILE)["stated"], type_names(family_sizes(folder))
+    document = _document(file)
+    list_prices, remarks = defaultdict[str, set[Decimal]](set), list[Remark]()
     regions = set[str]()
     for region, name, price in _hosting_prices(document):
-        listed[name].add(price)
+        list_prices[name].add(price)
         regions.add(region)
     if len(regions) != 1:
-        raise AbsentSourceError(f"{saved} has hosting prices of {len(regions)} regions, and not of one")
+        raise AbsentSourceError(f"{file} has hosting prices of {len(regions)} regions, and not of one")
     (region,) = regions
     origin = f"AWS price list {SERVICE} {document.get('version', 'without a version')}"
-    stated, before = dict[str, float](), held.get(region, {})
-    for name in [*known, *sorted({*before, *listed} - {*known})]:
-        found = listed.get(name, set())
-        if len(found) == 1 and name in known:
-            stated[name] = float(*found)
+    new_prices, before = dict[str, float](), present.get(region, {})
+    for name in [*types, *sorted({*before, *list_prices} - {*types})]:
+        type_prices = list_prices.get(name, set())
+        if len(type_prices) == 1 and name in types:
+            new_prices[name] = float(*type_prices)
             continue
         if name in before:
-            stated[name] = before[name]
-        elif not found:
+            new_prices[name] = before[name]
+        elif not type_prices:
             continue
-        remarks += _unsettled(name, found, before.get(name), origin)
-    content = {"stated": {**held, region: stated}}
+        remarks += _price_remarks(name, type_prices, before.get(name), origin)
+    content = {"stated": {**present, region: new_prices}}
     return Proposal(
         file=FILE,
         origin=origin,
         scope=f"on demand, hosting, {region}",
-        day=_day(document, saved),
+        day=_day(document, file),
         content=content,
         facts=_facts,
         remarks=tuple(remarks),
@@ -66,15 +66,15 @@ def _facts(content: Mapping[str, Any]) -> Facts:
     return facts
 
 
-def _document(saved: Path) -> dict[str, Any]:
+def _document(file: Path) -> dict[str, Any]:
     try:
-        document = json.loads(saved.read_bytes())
+        document = json.loads(file.read_bytes())
     except (OSError, ValueError) as error:
-        raise AbsentSourceError(f"{saved} is not readable as JSON: {error}") from error
+        raise AbsentSourceError(f"{file} is not readable as JSON: {error}") from error
     if not isinstance(document, dict) or document.get("offerCode") != SERVICE:
-        raise AbsentSourceError(f"{saved} is not the price list of {SERVICE}: `offerCode` does not name it")
+        raise AbsentSourceError(f"{file} is not the price list of {SERVICE}: `offerCode` does not name it")
     if not all(isinstance(document.get(key), dict) for key in ("products", "terms")):
-        raise AbsentSourceError(f"{saved} has no `products` or no `terms`")
+        raise AbsentSourceError(f"{file} has no `products` or no `terms`")
     return document
 
 
@@ -101,22 +101,22 @@ def _dollars(dimension: Mapping[str, Any]) -> Decimal | None:
         return None
 
 
-def _unsettled(name: str, found: set[Decimal], held: float | None, origin: str) -> Iterator[Remark]:
+def _price_remarks(
+    name: str, list_prices: set[Decimal], present: float | None, origin: str
+) -> Iterator[Remark]:
     """Why a type's price is not that of the list."""
-    stays = f"stays {held} USD" if held is not None else "has no price"
-    if len(found) > 1:
-        prices = ", ".join(f"{price.normalize():f}" for price in sorted(found))
+    stays = f"stays {present} USD" if present is not None else "has no price"
+    if len(list_prices) > 1:
+        prices = ", ".join(f"{price.normalize():f}" for price in sorted(list_prices))
         yield Remark(file=FILE, text=f"{name} {stays}: {origin} has several prices, {prices} USD")
-    elif not found:
+    elif not list_prices:
         yield Remark(file=FILE, text=f"{name} {stays}: {origin} does not have it")
     elif name.startswith("ml."):
-        yield Remark(
-            file=CLASSIFIED, text=f"{name} has a price in {origin}: add the type, then refresh again"
-        )
+        yield Remark(file=INSTANCES, text=f"{name} has a price in {origin}: add the type, then refresh again")
 
 
-def _day(document: Mapping[str, Any], saved: Path) -> date:
+def _day(document: Mapping[str, Any], file: Path) -> date:
     try:
         return datetime.fromisoformat(str(document.get("publicationDate"))).date()
     except ValueError as error:
-        raise AbsentSourceError(f"{saved} has no `publicationDate`") from error
+        raise AbsentSourceError(f"{file} has no `publicationDate`") from error

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from catalog_refresh.ages import MAX_DAYS, stale_facts
-from catalog_refresh.cloudformation import create_only, log_retention, properties
+from catalog_refresh.cloudformation import create_only_properties, log_retention, properties
 from catalog_refresh.host_images import host_image_remarks
 from catalog_refresh.images import images
 from catalog_refresh.instance_types import api_types, availability, type_remarks
@@ -40,12 +40,12 @@ def main(command_line: Sequence[str]) -> int:
         if stale:
             print("  remedy: docs/add/catalog.md lists how each file is verified", file=sys.stderr)
         return 0
-    remarks, missed, news = list[Remark](), list[str](), False
+    remarks, problems, news = list[Remark](), list[str](), False
     for propose in _proposals(arguments):
         try:
             change = refresh(propose(), arguments.data, arguments.today)
         except AbsentSourceError as error:
-            missed.append(str(error))
+            problems.append(str(error))
             continue
         remarks += change.remarks
         for line in change.lines:
@@ -58,14 +58,14 @@ def main(command_line: Sequence[str]) -> int:
         try:
             remarks += compare()
         except AbsentSourceError as error:
-            missed.append(str(error))
+            problems.append(str(error))
     for remark in remarks:
         print(f"by hand: {remark.file}: {remark.text}")
-    for each in dict.fromkeys(missed):
-        print(f"not read: {each}", file=sys.stderr)
-    if not (news or remarks or missed):
+    for problem in dict.fromkeys(problems):
+        print(f"not read: {problem}", file=sys.stderr)
+    if not (news or remarks or problems):
         print("no news")
-    return 2 if missed else int(arguments.check and news)
+    return 2 if problems else int(arguments.check and news)
 
 
 def _arguments(command_line: Sequence[str]) -> argparse.Namespace:
@@ -93,13 +93,13 @@ def _arguments(command_line: Sequence[str]) -> argparse.Namespace:
 
 
 def _proposals(arguments: argparse.Namespace) -> Iterator[Callable[[], Proposal]]:
-    """What reads the source of each file that a program refreshes."""
+    """A reader of the source of each file that a program refreshes."""
     data, package = arguments.data, partial(find_package, folders=arguments.packages)
     yield lambda: api_types(package("botocore"))
     yield lambda: availability(package("cfn-lint"), data)
     yield lambda: limits(package("botocore"), data)
     yield lambda: properties(package("cfn-lint"), data)
-    yield lambda: create_only(package("cfn-lint"), data)
+    yield lambda: create_only_properties(package("cfn-lint"), data)
     yield lambda: log_retention(package("cfn-lint"))
     yield lambda: images(package("sagemaker-core"), data)
     if arguments.prices:
@@ -107,7 +107,7 @@ def _proposals(arguments: argparse.Namespace) -> Iterator[Callable[[], Proposal]
 
 
 def _comparisons(arguments: argparse.Namespace) -> Iterator[Callable[[], Iterator[Remark]]]:
-    """What compares a source with files that people write."""
+    """Comparisons of a source with files that people write."""
     data, package = arguments.data, partial(find_package, folders=arguments.packages)
     yield lambda: type_remarks(package("botocore"), package("cfn-lint"), data)
     yield lambda: host_image_remarks(package("botocore"), data)

@@ -1,4 +1,4 @@
-"""What a source proposes for a file of the catalog, and what of it is news."""
+"""Proposals of a source for a file of the catalog, and their news."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTH = 120
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """What people have to decide, with the file that it is about."""
+    """A decision for people, with the file that it is about."""
 
     file: str
     text: str
@@ -62,26 +62,27 @@ class Refresh:
 
 
 def refresh(proposal: Proposal, folder: Path, today: date) -> Refresh:
-    """What a proposal makes of a file's present text.
+    """Apply a proposal to a file's present text.
 
     A source that is older than the file's is not read. The day is the source's own; where it states none, the
     day on which this version was first read.
     """
     present = (folder / proposal.file).read_text(encoding="utf-8")
-    held = _parse(present)
-    before, origin = date.fromisoformat(str(held["date"])), str(held["source"])
+    facts = _parse(present)
+    before, origin = date.fromisoformat(str(facts["date"])), str(facts["source"])
     source = f"{proposal.origin}, {proposal.scope}"
     if (proposal.day and proposal.day < before) or _is_newer(origin, proposal.origin):
-        text = (
-            f"it is of {origin}, {before}; {_dated(proposal.origin, proposal.day)} is older and was not read"
-        )
+        older_source = _source_words(proposal.origin, proposal.day)
+        text = f"it is of {origin}, {before}; {older_source} is older and was not read"
         return Refresh(file=proposal.file, remarks=(Remark(file=proposal.file, text=text),))
-    same = {key: value for key, value in held.items() if key not in ("source", "date")} == proposal.content
+    same = {key: value for key, value in facts.items() if key not in ("source", "date")} == proposal.content
     if same and origin == source and before == (proposal.day or before):
         return Refresh(file=proposal.file, remarks=proposal.remarks)
     day = proposal.day or today
-    new = _dated(proposal.origin, day)
-    lines = [f"{each} ({new})" for each in difference(proposal.facts(held), proposal.facts(proposal.content))]
+    new = _source_words(proposal.origin, day)
+    lines = [
+        f"{change} ({new})" for change in difference(proposal.facts(facts), proposal.facts(proposal.content))
+    ]
     lines = lines or [f"the same facts in {new}; before: {origin}, {before}"]
     content = {"source": source, "date": day, **proposal.content}
     text = _as_json(content) if proposal.file.endswith(".json") else _as_yaml(content, present)
@@ -97,8 +98,8 @@ def difference(before: Facts, after: Facts) -> Iterator[str]:
             if old.get(place) != new.get(place):
                 changes[_change(old.get(place), new.get(place))].append(place)
         for change, places in changes.items():
-            where = f" in {', '.join(places)}" if any(places) else ""
-            yield f"{name}: {change}{where}"
+            scope = f" in {', '.join(places)}" if any(places) else ""
+            yield f"{name}: {change}{scope}"
 
 
 def is_older(origin: str, folder: Path, file: str) -> bool:
@@ -121,13 +122,13 @@ def _change(old: str | None, new: str | None) -> str:
     return "no longer" if new is None else f"{old} is now {new}"
 
 
-def _dated(origin: str, day: date | None) -> str:
+def _source_words(origin: str, day: date | None) -> str:
     return f"{origin}, {day}" if day else origin
 
 
-def _is_newer(held: str, read: str) -> bool:
+def _is_newer(file_source: str, read: str) -> bool:
     """Whether the source that a file was read from has a newer version than the same one now has."""
-    ours, theirs = VERSION.match(held), VERSION.match(read)
+    ours, theirs = VERSION.match(file_source), VERSION.match(read)
     return bool(ours and theirs and ours[1] == theirs[1] and _parts(ours[2]) > _parts(theirs[2]))
 
 
@@ -143,7 +144,7 @@ def _as_yaml(content: Mapping[str, Any], present: str) -> str:
 
 def _section(key: str, value: object) -> str:
     inner = value.values() if isinstance(value, Mapping) else [value]
-    style = None if any(isinstance(each, Mapping | list) for each in inner) else False
+    style = None if any(isinstance(entry, Mapping | list) for entry in inner) else False
     options: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": WIDTH}
     return str(yaml.safe_dump({key: value}, default_flow_style=style, **options))
 
@@ -157,6 +158,6 @@ def _lines(value: object, depth: int) -> str:
     if not isinstance(value, Mapping) or depth == MAX_DEPTH or not value:
         return json.dumps(value, ensure_ascii=False, default=str)
     inner = (
-        f"{'  ' * (depth + 1)}{json.dumps(key)}: {_lines(each, depth + 1)}" for key, each in value.items()
+        f"{'  ' * (depth + 1)}{json.dumps(key)}: {_lines(entry, depth + 1)}" for key, entry in value.items()
     )
     return "{\n" + ",\n".join(inner) + f"\n{'  ' * depth}}}"

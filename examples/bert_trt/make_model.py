@@ -33,21 +33,21 @@ class DrawnWeights(dict[str, Array]):
         super().__init__()
         # RandomState's stream is frozen; drawing evenly needs no function that rounds as the machine does.
         self._random = np.random.RandomState(SEED)
-        hidden = CONFIG["hidden_size"]
-        self.draw("embeddings.word_embeddings.weight", WORDS, hidden)
-        self.draw("embeddings.position_embeddings.weight", TOKENS, hidden)
-        self.draw("embeddings.token_type_embeddings.weight", 1, hidden)
+        width = CONFIG["hidden_size"]
+        self.draw("embeddings.word_embeddings.weight", WORDS, width)
+        self.draw("embeddings.position_embeddings.weight", TOKENS, width)
+        self.draw("embeddings.token_type_embeddings.weight", 1, width)
         self.norm("embeddings.LayerNorm")
         for layer in range(CONFIG["num_hidden_layers"]):
             at = f"encoder.layer.{layer}"
             for part in ("self.query", "self.key", "self.value", "output.dense"):
-                self.dense(f"{at}.attention.{part}", hidden, hidden)
+                self.dense(f"{at}.attention.{part}", width, width)
             self.norm(f"{at}.attention.output.LayerNorm")
-            self.dense(f"{at}.intermediate.dense", 4 * hidden, hidden)
-            self.dense(f"{at}.output.dense", hidden, 4 * hidden)
+            self.dense(f"{at}.intermediate.dense", 4 * width, width)
+            self.dense(f"{at}.output.dense", width, 4 * width)
             self.norm(f"{at}.output.LayerNorm")
-        self.dense("widened", OUT, hidden)
-        self.dense("pooler.dense", OUT, hidden)
+        self.dense("widened", OUT, width)
+        self.dense("pooler.dense", OUT, width)
 
     def draw(self, name: str, *shape: int) -> None:
         self[name] = (2.0 * self._random.random_sample(shape) - 1.0).astype(np.float32)
@@ -64,9 +64,9 @@ class DrawnWeights(dict[str, Array]):
 def onnx_model() -> bytes:
     """The file: token_ids, attn_mask INT32 [n, 128] to output FP32 [n, 128, 768], pooled_output [n, 768]."""
     g = Graph(DrawnWeights())
-    encoded = bert(g, CONFIG)
-    g.add("Identity", "output", g.dense("widened", encoded))
-    pool(g, encoded, "pooled_output")
+    tokens = bert(g, CONFIG)
+    g.add("Identity", "output", g.dense("widened", tokens))
+    pool(g, tokens, "pooled_output")
     return model_file(g, "small_bert", {"output": [TOKENS, OUT], "pooled_output": [OUT]})
 
 

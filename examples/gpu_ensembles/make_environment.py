@@ -29,14 +29,14 @@ PACKAGES = "lib/python3.12/site-packages"
 PIN = re.compile(r"([\w.-]+)==([\w.!+]+)(?: \\)?")
 FITS = re.compile(r"(?:py3|py2\.py3|cp3\d+)-(?:none-any|abi3-manylinux\w+_x86_64)")
 """Tags of wheels that fit the container, and every Python 3 from the one on that they name."""
-TOLD = re.compile(r"[^/]+\.dist-info/(?:METADATA|licenses/.+)")
+METADATA = re.compile(r"[^/]+\.dist-info/(?:METADATA|licenses/.+)")
 """What is kept of a .dist-info; the rest also depends on who installed it."""
-STORED = 0xFFFF
+MAX_BLOCK = 0xFFFF
 """Most bytes of a block that is not compressed (RFC 1951, 3.2.4)."""
 
 
 class NotAsLockedError(Exception):
-    """What is installed cannot stand for what the lock file says."""
+    """The installed packages are not those of the lock file."""
 
 
 def main() -> int:
@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("--into", type=Path, default=EXAMPLE / "models/text", help="model repository")
     arguments = parser.parse_args()
     try:
-        content = stored(packed(files(arguments.lock)))
+        content = store(pack(files(arguments.lock)))
     except NotAsLockedError as error:
         print(f"make_environment: {error}", file=sys.stderr)
         return 2
@@ -61,11 +61,15 @@ def files(lock: Path) -> dict[str, bytes]:
         NotAsLockedError: a pinned distribution is not installed as its wheel has it.
     """
     scripts = {
-        f"bin/{each.name}": each.read_bytes() for each in (SCRIPTS / "bin").iterdir() if each.is_file()
+        f"bin/{script.name}": script.read_bytes()
+        for script in (SCRIPTS / "bin").iterdir()
+        if script.is_file()
     }
     lines = lock.read_text("utf-8").splitlines()
     pins = [pin(line) for line in lines if line[:1] not in ("", "#", " ")]
-    return scripts | {f"{PACKAGES}/{path}": body for each in pins for path, body in installed(*each)}
+    return scripts | {
+        f"{PACKAGES}/{path}": body for script in pins for path, body in installed_files(*script)
+    }
 
 
 def pin(line: str) -> tuple[str, str]:
@@ -74,34 +78,40 @@ def pin(line: str) -> tuple[str, str]:
     Raises:
         NotAsLockedError: it is locked with extras, for some machines alone, or to no version.
     """
-    found = PIN.fullmatch(line)
-    if found is None:
+    match = PIN.fullmatch(line)
+    if match is None:
         raise NotAsLockedError(f"`{line}` is no NAME==VERSION: leave out extras and markers")
-    return found[1], found[2]
+    return match[1], match[2]
 
 
-def installed(name: str, version: str) -> Iterator[tuple[str, bytes]]:
+def installed_files(name: str, version: str) -> Iterator[tuple[str, bytes]]:
     """The files of an installed distribution, each compared with the digest that its wheel gave it.
 
     Raises:
         NotAsLockedError: it is absent, of another version, for one Python or machine only, or was changed.
     """
     try:
-        found = metadata.distribution(name)
+        distribution = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         raise NotAsLockedError(f"{name} {version} is not installed: run `make setup`") from None
-    if found.version != version:
-        message = f"{name} {found.version} is installed, and {version} is locked: run `make setup`"
+    if distribution.version != version:
+        message = f"{name} {distribution.version} is installed, and {version} is locked: run `make setup`"
         raise NotAsLockedError(message)
-    tags = re.findall(r"^Tag: (\S+)", found.read_text("WHEEL") or "", re.MULTILINE)
+    tags = re.findall(r"^Tag: (\S+)", distribution.read_text("WHEEL") or "", re.MULTILINE)
     if not any(map(FITS.fullmatch, tags)):
-        told = ", ".join(tags)
-        message = f"{name} is installed from a wheel for {told}, which does not fit every container's Python"
+        tag_list = ", ".join(tags)
+        message = (
+            f"{name} is installed from a wheel for {tag_list}, which does not fit every container's Python"
+        )
         raise NotAsLockedError(f"{message}: pin one of the stable ABI, and pack it on Linux x86-64")
-    for file in found.files or ():
+    for file in distribution.files or ():
         path = file.as_posix()
         # What was compiled here has no digest; scripts, which lie outside of the folder, name this machine.
-        if file.hash is None or path.startswith("..") or (".dist-info/" in path and not TOLD.fullmatch(path)):
+        if (
+            file.hash is None
+            or path.startswith("..")
+            or (".dist-info/" in path and not METADATA.fullmatch(path))
+        ):
             continue
         body = file.read_binary()
         digest = base64.urlsafe_b64encode(hashlib.new(file.hash.mode, body).digest()).decode().rstrip("=")
@@ -111,7 +121,7 @@ def installed(name: str, version: str) -> Iterator[tuple[str, bytes]]:
         yield path, body
 
 
-def packed(content: dict[str, bytes]) -> bytes:
+def pack(content: dict[str, bytes]) -> bytes:
     """A tar stream that tells nothing of who made it, and when."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
@@ -122,15 +132,15 @@ def packed(content: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def stored(content: bytes) -> bytes:
+def store(content: bytes) -> bytes:
     """The content as gzip that is not compressed: no two versions of zlib compress alike.
 
     The archive around it is compressed, so this costs nothing on the way to the endpoint.
     """
-    blocks = [content[start : start + STORED] for start in range(0, len(content), STORED)]
+    blocks = [content[start : start + MAX_BLOCK] for start in range(0, len(content), MAX_BLOCK)]
     lengths = [(len(block), len(block) ^ 0xFFFF) for block in blocks]
     heads = [
-        struct.pack("<BHH", number == len(blocks), *each) for number, each in enumerate(lengths, start=1)
+        struct.pack("<BHH", number == len(blocks), *length) for number, length in enumerate(lengths, start=1)
     ]
     header = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
     body = b"".join(part for pair in zip(heads, blocks, strict=True) for part in pair)

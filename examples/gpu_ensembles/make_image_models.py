@@ -41,10 +41,10 @@ class Graph:
         self.nodes.append(helper.make_node(op, inputs, [name], name, **attributes))
         return name
 
-    def draw(self, name: str, *shape: int, bound: float) -> str:
+    def draw(self, name: str, *shape: int, limit: float) -> str:
         """Weights between -bound and bound."""
-        drawn = bound * (2.0 * self._random.random_sample(shape) - 1.0)
-        self.weights.append(numpy_helper.from_array(drawn.astype(np.float32), name))
+        values = limit * (2.0 * self._random.random_sample(shape) - 1.0)
+        self.weights.append(numpy_helper.from_array(values.astype(np.float32), name))
         return name
 
     def conv(self, name: str, x: str, out: int, size: int, stride: int = 1) -> str:
@@ -53,7 +53,7 @@ class Graph:
         # He's bound, which keeps the spread of values from layer to layer.
         weight = self.draw(f"{name}.weight", out, into, size, size, bound=math.sqrt(6 / (into * size**2)))
         pads = [size // 2 if stride == 1 else 0] * 4
-        convolved = self.add(
+        output = self.add(
             "Conv",
             f"{name}.conv",
             x,
@@ -63,21 +63,21 @@ class Graph:
             pads=pads,
         )
         self._channels[name] = out
-        return self.add("Relu", name, convolved)
+        return self.add("Relu", name, output)
 
     def pool(self, op: str, name: str, x: str, stride: int) -> str:
         pads = [1 if stride == 1 else 0] * 4
         self._channels[name] = self._channels[x]
         return self.add(op, name, x, kernel_shape=[3, 3], strides=[stride, stride], pads=pads)
 
-    def inception(self, at: str, x: str, out: int, reduced: int) -> str:
+    def inception(self, at: str, x: str, out: int, narrow: int) -> str:
         """The block that gave Inception its name: four branches over one image, side by side."""
-        five = self.conv(f"{at}.5x5.reduced", x, reduced, 1)
-        twice = self.conv(f"{at}.3x3.first", self.conv(f"{at}.3x3.reduced", x, reduced, 1), out, 3)
+        five = self.conv(f"{at}.5x5.reduced", x, narrow, 1)
+        double = self.conv(f"{at}.3x3.first", self.conv(f"{at}.3x3.reduced", x, narrow, 1), out, 3)
         branches = [
             self.conv(f"{at}.1x1", x, out, 1),
             self.conv(f"{at}.5x5", five, out, 5),
-            self.conv(f"{at}.3x3", twice, out, 3),
+            self.conv(f"{at}.3x3", double, out, 3),
             self.conv(f"{at}.pooled", self.pool("AveragePool", f"{at}.pool", x, 1), out, 1),
         ]
         self._channels[at] = len(branches) * out

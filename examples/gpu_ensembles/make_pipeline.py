@@ -34,8 +34,8 @@ def pipeline(decoder: str = "mixed") -> bytes:
             dtype=types.FLOAT,
             output_layout="HWC",
             crop=(SIDE, SIDE),
-            mean=[255 * each for each in MEAN],
-            std=[255 * each for each in DEVIATION],
+            mean=[255 * channel for channel in MEAN],
+            std=[255 * channel for channel in DEVIATION],
         )
 
     dali_trace.set_tracing(enabled=False)  # it would write the path and the lines of this file

@@ -28,11 +28,11 @@ def onnx_model(source: Path) -> bytes:
     """The file: token_ids, attn_mask INT32 [n, 128] to output FP32 [n, 128, 384], pooled_embeds [n, 384]."""
     config = json.loads((source / "config.json").read_text())
     g = Graph(read_safetensors(source / "model.safetensors"))
-    encoded = bert(g, config)
-    g.add("Identity", "output", encoded)
-    pool(g, encoded, "pooled_embeds")
-    hidden = config["hidden_size"]
-    return model_file(g, "minilm", {"output": [TOKENS, hidden], "pooled_embeds": [hidden]})
+    tokens = bert(g, config)
+    g.add("Identity", "output", tokens)
+    pool(g, tokens, "pooled_embeds")
+    width = config["hidden_size"]
+    return model_file(g, "minilm", {"output": [TOKENS, width], "pooled_embeds": [width]})
 
 
 def main() -> int:

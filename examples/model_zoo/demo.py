@@ -43,26 +43,28 @@ class Zoo:
         self.session, self.url = session, url
         client = session.client("sagemaker-runtime", endpoint_url=url, config=CLIENT_CONFIG)
         self.endpoint = TritonEndpoint(ENDPOINT, client=client)
-        self.left: set[str] = set()
+        self.evictions: set[str] = set()
 
     def ask(self, archive: str, inputs: Mapping[str, npt.NDArray[Any]]) -> Arrays:
         """One inference; prints a line of the table."""
         target = f"{archive}.tar.gz"
-        before, start = self.loaded(), time.monotonic()
+        before, start = self.memory_by_target(), time.monotonic()
         answer = self.endpoint.infer(inputs, target=target)
-        seconds, after = time.monotonic() - start, self.loaded()
-        found = "loaded" if target in before else "not loaded"
-        left = before.keys() - after.keys()
-        self.left |= left
-        told = f"{target:<22}{found:<12}{1000 * seconds:6.0f} ms{sum(after.values()) / MIB:8.0f} MiB"
-        print(f"{told}   {', '.join(sorted(left)) or '-'}")
+        seconds, after = time.monotonic() - start, self.memory_by_target()
+        state = "loaded" if target in before else "not loaded"
+        evicted_targets = before.keys() - after.keys()
+        self.evictions |= evicted_targets
+        line = f"{target:<22}{state:<12}{1000 * seconds:6.0f} ms{sum(after.values()) / MIB:8.0f} MiB"
+        print(f"{line}   {', '.join(sorted(evicted_targets)) or '-'}")
         return answer
 
-    def loaded(self) -> dict[str, int]:
+    def memory_by_target(self) -> dict[str, int]:
         """Bytes of memory by target; a model that is on disk alone takes none."""
         for endpoint in json.loads(self._fleet("GET", "status"))["endpoints"]:
             if endpoint["endpoint"] == ENDPOINT:
-                return {each["target"]: each["memory"] for each in endpoint["models"] if each["memory"] > 0}
+                return {
+                    model["target"]: model["memory"] for model in endpoint["models"] if model["memory"] > 0
+                }
         raise NotServedError
 
     def hits(self, since: datetime) -> tuple[float, float]:
@@ -84,7 +86,7 @@ class Zoo:
         return sum(point["Average"] * point["SampleCount"] for point in points), calls
 
     def _fleet(self, method: str, page: str) -> bytes:
-        """What the local fleet says beside its API; it wants the same signature."""
+        """The local fleet's answer beside its API; it wants the same signature."""
         request = AWSRequest(method=method, url=f"{self.url}/_fleet/{page}")
         SigV4Auth(self.session.get_credentials(), "fleet", self.session.region_name).add_auth(request)
         answer = urllib3.request(method, request.url, headers=dict(request.headers), timeout=60.0)
@@ -96,7 +98,7 @@ class Zoo:
 def main() -> int:
     try:
         zoo = Zoo(*local_fleet())
-        zoo.loaded()  # before anything is printed: it may not be served
+        zoo.memory_by_target()  # before anything is printed: it may not be served
         show(zoo)
     except (NotServedError, json.JSONDecodeError, urllib3.exceptions.HTTPError):
         print(
@@ -125,21 +127,21 @@ def show(zoo: Zoo) -> None:
     zoo.ask("resnet50", {"gpu_0/data_0": tensor})
     zoo.ask("resnet50", {"gpu_0/data_0": tensor})
 
-    if not zoo.left:
+    if not zoo.evictions:
         print("none had to leave: start with `local: {model_memory: 512MiB}` in environments/local.yaml")
 
-    distance = np.abs(classes - shipped("light_resnet50_output_0.pb")).max()
+    distance = np.abs(classes - sample_output("light_resnet50_output_0.pb")).max()
     print(f"\nresnet50: {classes.size} probabilities, {classes.min():.4f} to {classes.max():.4f}", end="")
     print(f", at most {distance:.1e} from what the onnx package ships as this graph's answer")
-    ranked = ", ".join(str(index) for index in best["classes"][0])
-    print(f"top-classes: {ranked} (the graph is not trained: all are alike, and the lower comes first)")
+    class_list = ", ".join(str(index) for index in best["classes"][0])
+    print(f"top-classes: {class_list} (the graph is not trained: all are alike, and the lower comes first)")
     hits, calls = zoo.hits(minute)
     print(f"cache hits since {minute:%H:%M} UTC: {hits:.0f} of {calls:.0f} calls", end="")
     print(f" ({hits / calls:.0%})" if calls > 0 else "")
 
 
-def shipped(name: str) -> npt.NDArray[Any]:
-    """What the onnx package says that its graph answers to the input of its own tests."""
+def sample_output(name: str) -> npt.NDArray[Any]:
+    """The answer of the onnx package's graph to the input of its own tests."""
     return onnx.numpy_helper.to_array(onnx.TensorProto.FromString((find_graphs() / name).read_bytes()))
 
 
@@ -149,13 +151,13 @@ def local_fleet() -> tuple[boto3.Session, str]:
     state = Path(__file__).parents[2] / ".fleet" / "local"
     if not (state / "supervisor.json").is_file():
         raise NotServedError
-    where, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
+    supervisor, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
     session = boto3.Session(
         aws_access_key_id=keys["access_key_id"],
         aws_secret_access_key=keys["secret_access_key"],
-        region_name=where["region"],
+        region_name=supervisor["region"],
     )
-    return session, where["url"]
+    return session, supervisor["url"]
 
 
 if __name__ == "__main__":

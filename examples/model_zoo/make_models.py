@@ -47,7 +47,7 @@ def find_graphs() -> Path:
     raise FileNotFoundError("the graphs are not installed; run: pip install onnx")
 
 
-def renamed(source: Path) -> dict[str, Content]:
+def rename_model(source: Path) -> dict[str, Content]:
     """The files of `sentences` by their place in it: the content, or the large file that is to be linked."""
     files: dict[str, Content] = {}
     for old, new in MODELS.items():
@@ -73,8 +73,8 @@ def is_made(file: Path, content: Content) -> bool:
 
 def has_exactly(folder: Path, files: Mapping[str, Content]) -> bool:
     """Whether the folder holds these files and no others."""
-    there = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
-    return there == set(files) and all(is_made(folder / name, content) for name, content in files.items())
+    paths = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+    return paths == set(files) and all(is_made(folder / name, content) for name, content in files.items())
 
 
 def replace(folder: Path, files: Mapping[str, Content]) -> None:
@@ -109,11 +109,11 @@ def main() -> int:
     except FileNotFoundError as error:
         print(f"make_models: {error}", file=sys.stderr)
         return 2
-    made = subprocess.run(
+    process = subprocess.run(
         [sys.executable, SENTENCES / "make_weights.py"], stdout=subprocess.DEVNULL, check=False
     )
-    if made.returncode != 0:
-        return made.returncode  # it has said why
+    if process.returncode != 0:
+        return process.returncode  # it has said why
     sys.path.insert(0, str(SENTENCES))
     from make_weights import write
 
@@ -121,12 +121,12 @@ def main() -> int:
     stale = {file: content for file, content in graphs.items() if not is_made(file, content)}
     for file, content in stale.items():
         write(file, content)
-    sentences = renamed(SENTENCES / "models")
+    sentences = rename_model(SENTENCES / "models")
     current = has_exactly(into / "sentences", sentences)
     if not current:
         replace(into / "sentences", sentences)
-    said = "written" if stale or not current else "up to date"
-    print(f"{said}: {into}, {len(graphs)} graphs and {len(sentences)} files of sentences")
+    state = "written" if stale or not current else "up to date"
+    print(f"{state}: {into}, {len(graphs)} graphs and {len(sentences)} files of sentences")
     return 0
 
 

@@ -75,9 +75,9 @@ def draw(model: nn.Module) -> None:
     random = np.random.RandomState(SEED)
     for name, weight in model.named_parameters():
         if weight.dim() > 1:
-            bound = (6.0 / weight[0].numel()) ** 0.5
-            drawn = bound * (2.0 * random.random_sample(tuple(weight.shape)) - 1.0)
-            weight.data = torch.from_numpy(drawn.astype(np.float32))
+            limit = (6.0 / weight[0].numel()) ** 0.5
+            values = limit * (2.0 * random.random_sample(tuple(weight.shape)) - 1.0)
+            weight.data = torch.from_numpy(values.astype(np.float32))
         elif name == "classes.bias":
             weight.data.zero_()
 
@@ -86,10 +86,10 @@ def torchscript() -> bytes:
     """The file, without the parts in which torch keeps the paths of the source."""
     model = ResNet().eval()
     draw(model)
-    written = io.BytesIO()
-    torch.jit.save(torch.jit.script(model), written)
+    buffer = io.BytesIO()
+    torch.jit.save(torch.jit.script(model), buffer)
     content = io.BytesIO()
-    with zipfile.ZipFile(written) as source, zipfile.ZipFile(content, "w") as target:
+    with zipfile.ZipFile(buffer) as source, zipfile.ZipFile(content, "w") as target:
         for name in source.namelist():
             if not name.endswith(".debug_pkl"):
                 target.writestr(zipfile.ZipInfo(name), source.read(name))

@@ -47,8 +47,8 @@ def ask_by_json(runtime: Any) -> Embeddings:
 def ask_by_binary(runtime: Any) -> Embeddings:
     tensor = InferInput("INPUT0", [len(SENTENCES), 1], "BYTES")
     tensor.set_data_from_numpy(np.array(SENTENCES, dtype=object).reshape(-1, 1), binary_data=True)
-    wanted = InferRequestedOutput("finaloutput", binary_data=True)
-    body, header_length = InferenceServerClient.generate_request_body([tensor], outputs=[wanted])
+    output = InferRequestedOutput("finaloutput", binary_data=True)
+    body, header_length = InferenceServerClient.generate_request_body([tensor], outputs=[output])
     answer = runtime.invoke_endpoint(EndpointName=ENDPOINT, ContentType=f"{BINARY}{header_length}", Body=body)
     header = int(answer["ContentType"].removeprefix(BINARY))
     result = InferenceServerClient.parse_response_body(answer["Body"].read(), header_length=header)
@@ -60,19 +60,19 @@ def show(payload: str, embeddings: Embeddings) -> None:
     """Print the cosine similarity of each pair; the embeddings have length 1."""
     similarity = embeddings @ embeddings.T
     pairs = [(0, 1), (0, 2), (1, 2)]
-    told = "   ".join(f"{a + 1}-{b + 1} {similarity[a, b]:+.4f}" for a, b in pairs)
-    print(f"{payload:<12} cosine similarities   {told}")
+    text = "   ".join(f"{a + 1}-{b + 1} {similarity[a, b]:+.4f}" for a, b in pairs)
+    print(f"{payload:<12} cosine similarities   {text}")
 
 
 def local_runtime() -> Any:
     if "AWS_ENDPOINT_URL" in os.environ:
         return boto3.client("sagemaker-runtime")
     state = Path(__file__).parents[2] / ".fleet" / "local"
-    where, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
+    supervisor, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
     return boto3.client(
         "sagemaker-runtime",
-        endpoint_url=where["url"],
-        region_name=where["region"],
+        endpoint_url=supervisor["url"],
+        region_name=supervisor["region"],
         aws_access_key_id=keys["access_key_id"],
         aws_secret_access_key=keys["secret_access_key"],
     )

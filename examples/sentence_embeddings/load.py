@@ -31,18 +31,18 @@ def main() -> None:
     end = began + 60 * minutes
 
     def caller(number: int) -> Counter[str]:
-        told, calls = Counter[str](), 0
-        while (now := time.monotonic()) < end:
+        answers, calls = Counter[str](), 0
+        while (moment := time.monotonic()) < end:
             # One wave every four minutes: the first caller always calls, the last one at its top alone.
-            if number <= CALLERS * (1 + sin(2 * pi * (now - began) / 240)) / 2:
+            if number <= CALLERS * (1 + sin(2 * pi * (moment - began) / 240)) / 2:
                 calls += 1
-                told[call(endpoint, calls)] += 1
+                answers[call(endpoint, calls)] += 1
             time.sleep(PAUSE)
-        return told
+        return answers
 
     with ThreadPoolExecutor(CALLERS) as callers:
-        told = sum(callers.map(caller, range(CALLERS)), Counter[str]())
-    print(", ".join(f"{count} {what}" for what, count in sorted(told.items())))
+        answers = sum(callers.map(caller, range(CALLERS)), Counter[str]())
+    print(", ".join(f"{count} {what}" for what, count in sorted(answers.items())))
 
 
 def call(endpoint: TritonEndpoint, number: int) -> str:

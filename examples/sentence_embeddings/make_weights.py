@@ -26,7 +26,7 @@ REPOSITORY = Path(__file__).parent / "models"
 TOKENS = 128
 # Subtracted from the score of a padding token. It rounds to no attention at all, and unlike the smallest
 # float32 it is still a number in FP16, the precision a TensorRT engine may choose.
-MASKED = -10_000.0
+MASK_BIAS = -10_000.0
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 Weights = Mapping[str, Array]
@@ -108,20 +108,20 @@ def feed_forward(g: Graph, at: str, x: str) -> str:
     """Two linear layers with the exact GELU between them, in the form that optimizers know and fuse."""
     inner = g.dense(f"{at}.intermediate.dense", x)
     gate = g.add("Erf", f"{at}.erf", g.add("Div", f"{at}.rooted", inner, "root"))
-    gated = g.add("Mul", f"{at}.gated", inner, g.add("Add", f"{at}.lifted", gate, "one"))
-    return g.dense(f"{at}.output.dense", g.add("Mul", f"{at}.gelu", gated, "half"))
+    product = g.add("Mul", f"{at}.gated", inner, g.add("Add", f"{at}.lifted", gate, "one"))
+    return g.dense(f"{at}.output.dense", g.add("Mul", f"{at}.gelu", product, "half"))
 
 
 def bert(g: Graph, config: Mapping[str, float]) -> str:
     """The encoder, from token_ids and attn_mask [n, 128] to the value it names, [n, 128, hidden size]."""
-    heads, hidden, epsilon = (
+    heads, width, epsilon = (
         int(config["num_attention_heads"]),
         int(config["hidden_size"]),
         config["layer_norm_eps"],
     )
-    g.constant("split", [0, TOKENS, heads, hidden // heads])
-    g.constant("joined", [0, TOKENS, hidden])
-    g.constant("scale", math.sqrt(hidden // heads))
+    g.constant("split", [0, TOKENS, heads, width // heads])
+    g.constant("joined", [0, TOKENS, width])
+    g.constant("scale", math.sqrt(width // heads))
     g.constant("root", math.sqrt(2))
     g.constant("one", 1.0)
     g.constant("half", 0.5)
@@ -134,7 +134,7 @@ def bert(g: Graph, config: Mapping[str, float]) -> str:
 
     mask = g.add("Unsqueeze", "mask.wide", "attn_mask", g.constant("mask.axes", [1, 2]))
     mask = g.add("Sub", "mask.padding", "one", g.add("Cast", "mask.float", mask, to=TensorProto.FLOAT))
-    mask = g.add("Mul", "mask", mask, g.constant("masked", MASKED))
+    mask = g.add("Mul", "mask", mask, g.constant("masked", MASK_BIAS))
 
     for layer in range(int(config["num_hidden_layers"])):
         at = f"encoder.layer.{layer}"
@@ -145,9 +145,9 @@ def bert(g: Graph, config: Mapping[str, float]) -> str:
     return x
 
 
-def pool(g: Graph, encoded: str, name: str) -> None:
+def pool(g: Graph, tokens: str, name: str) -> None:
     """The output of BERT's pooler, [n, hidden size], from the encoder's: that of the first token."""
-    first = g.add("Gather", "first", encoded, g.constant("zero", [0]), axis=1)
+    first = g.add("Gather", "first", tokens, g.constant("zero", [0]), axis=1)
     first = g.add("Squeeze", "first.flat", first, g.constant("first.axes", [1]))
     g.add("Tanh", name, g.dense("pooler.dense", first))
 
@@ -166,10 +166,10 @@ def model_file(g: Graph, name: str, outputs: Mapping[str, list[int]]) -> bytes:
     def tensor(name: str, kind: int, shape: list[int]) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, kind, ["batch", *shape])
 
-    inputs = [tensor(each, TensorProto.INT32, [TOKENS]) for each in ("token_ids", "attn_mask")]
-    told = [tensor(each, TensorProto.FLOAT, shape) for each, shape in outputs.items()]
-    constants = [g.constants[each] for each in sorted(g.constants)]
-    graph = helper.make_graph(g.nodes, name, inputs, told, constants)
+    inputs = [tensor(entry, TensorProto.INT32, [TOKENS]) for entry in ("token_ids", "attn_mask")]
+    outputs_ = [tensor(entry, TensorProto.FLOAT, shape) for entry, shape in outputs.items()]
+    constants = [g.constants[entry] for entry in sorted(g.constants)]
+    graph = helper.make_graph(g.nodes, name, inputs, outputs_, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model, full_check=True)
     return bytes(model.SerializeToString(deterministic=True))
@@ -220,13 +220,13 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         source = find_weights()
-        copied = {"tokenizer.json": source / "tokenizer.json", **tokenizer_package()}
+        copies = {"tokenizer.json": source / "tokenizer.json", **tokenizer_package()}
     except FileNotFoundError as error:
         print(f"make_weights: {error}", file=sys.stderr)
         return 2
     model = arguments.into / "minilm/1/model.onnx"
-    targets = {arguments.into / "preprocess/1" / name: file for name, file in copied.items()}
-    newest = max(file.stat().st_mtime for file in (Path(__file__), *source.iterdir(), *copied.values()))
+    targets = {arguments.into / "preprocess/1" / name: file for name, file in copies.items()}
+    newest = max(file.stat().st_mtime for file in (Path(__file__), *source.iterdir(), *copies.values()))
     current = all(file.is_file() and file.stat().st_mtime > newest for file in (model, *targets))
     if arguments.force or not current:
         write(model, onnx_model(source))

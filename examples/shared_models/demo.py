@@ -67,11 +67,11 @@ def local_runtime() -> Any:
     if "AWS_ENDPOINT_URL" in os.environ:
         return boto3.client("sagemaker-runtime", config=CLIENT_CONFIG)
     state = Path(__file__).parents[2] / ".fleet" / "local"
-    where, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
+    supervisor, keys = (json.loads((state / name).read_text()) for name in ("supervisor.json", "keys.json"))
     return boto3.client(
         "sagemaker-runtime",
-        endpoint_url=where["url"],
-        region_name=where["region"],
+        endpoint_url=supervisor["url"],
+        region_name=supervisor["region"],
         aws_access_key_id=keys["access_key_id"],
         aws_secret_access_key=keys["secret_access_key"],
         config=CLIENT_CONFIG,

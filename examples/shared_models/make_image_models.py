@@ -53,8 +53,8 @@ class Graph:
 
     def split(self, names: list[str], x: str, sizes: list[int]) -> list[str]:
         """Parts of those sizes of the last axis."""
-        where = self.constant(f"{x}.sizes", sizes)
-        self._nodes.append(helper.make_node("Split", [x, where], names, axis=-1))
+        size_constant = self.constant(f"{x}.sizes", sizes)
+        self._nodes.append(helper.make_node("Split", [x, size_constant], names, axis=-1))
         return names
 
     def constant(self, name: str, value: Array | list[int] | float) -> str:
@@ -62,9 +62,9 @@ class Graph:
         self._constants.append(numpy_helper.from_array(np.array(value, dtype, order="C"), name))
         return name
 
-    def draw(self, name: str, *shape: int, bound: float) -> str:
+    def draw(self, name: str, *shape: int, limit: float) -> str:
         """Weights between -bound and bound."""
-        return self.constant(name, bound * (2.0 * self._random.random_sample(shape) - 1.0))
+        return self.constant(name, limit * (2.0 * self._random.random_sample(shape) - 1.0))
 
     def conv(self, name: str, x: str, weight: str, side: int, *more: str, stride: int = 1) -> str:
         pads = [side // 2] * 4
@@ -74,13 +74,13 @@ class Graph:
 
     def drawn_conv(self, name: str, x: str, channels: tuple[int, int], side: int, stride: int = 1) -> str:
         """A convolution without bias, so that a black picture stays black; channels are out and in."""
-        bound = math.sqrt(6 / (channels[1] * side**2))  # He's, which keeps the spread from layer to layer
-        weight = self.draw(f"{name}.weight", *channels, side, side, bound=bound)
+        limit = math.sqrt(6 / (channels[1] * side**2))  # He's, which keeps the spread from layer to layer
+        weight = self.draw(f"{name}.weight", *channels, side, side, bound=limit)
         return self.conv(name, x, weight, side, stride=stride)
 
-    def file(self, name: str, given: tuple[str, list[Any]], told: tuple[str, list[Any]]) -> bytes:
+    def file(self, name: str, input: tuple[str, list[Any]], output: tuple[str, list[Any]]) -> bytes:
         tensors = [
-            helper.make_tensor_value_info(each, TensorProto.FLOAT, dims) for each, dims in (given, told)
+            helper.make_tensor_value_info(tensor, TensorProto.FLOAT, dims) for tensor, dims in (input, output)
         ]
         graph = helper.make_graph(self._nodes, name, tensors[:1], tensors[1:], self._constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -128,7 +128,7 @@ def yolov5s() -> bytes:
 def head(g: Graph, x: str, stride: int, sides: tuple[int, ...]) -> str:
     """The rows of one of the three resolutions, from the colours of its cells."""
     at, cells, anchors = f"head.{stride}", YOLO_SIDE // stride, len(sides)
-    weight, bias = (np.concatenate(each) for each in zip(*map(detector, sides), strict=True))
+    weight, bias = (np.concatenate(arrays) for arrays in zip(*map(detector, sides), strict=True))
     x = g.conv(
         f"{at}.conv",
         x,
@@ -141,8 +141,8 @@ def head(g: Graph, x: str, stride: int, sides: tuple[int, ...]) -> str:
     xy, wh, rest = g.split([f"{at}.{part}" for part in ("xy", "wh", "rest")], x, [2, 2, ROW - 4])
     y_of, x_of = np.mgrid[0:cells, 0:cells]
     grid = g.constant(f"{at}.grid", stride * (np.stack([x_of, y_of], -1)[None, None] - 0.5))
-    doubled = g.constant(f"{at}.doubled", 2.0 * stride)
-    centre = g.add("Add", f"{at}.centre", g.add("Mul", f"{at}.offset", xy, doubled), grid)
+    factor = g.constant(f"{at}.doubled", 2.0 * stride)
+    centre = g.add("Add", f"{at}.centre", g.add("Mul", f"{at}.offset", xy, factor), grid)
     # A sigmoid of a half makes the size of the anchor.
     anchor = g.constant(f"{at}.anchor", 4.0 * stride * np.array(sides).reshape(1, -1, 1, 1, 1))
     size = g.add("Mul", f"{at}.size", g.add("Mul", f"{at}.squared", wh, wh), anchor)
@@ -153,7 +153,7 @@ def head(g: Graph, x: str, stride: int, sides: tuple[int, ...]) -> str:
 def detector(side: int) -> tuple[Array, Array]:
     """Weights [85, 3, 11, 11] and biases [85] for a square in the middle with another ring around it."""
     weight, bias = np.zeros((ROW, COLOURS, WINDOW, WINDOW)), np.zeros(ROW)
-    inner, outer = (slice((WINDOW - each) // 2, (WINDOW + each) // 2) for each in (side, side + 2))
+    inner, outer = (slice((WINDOW - size) // 2, (WINDOW + size) // 2) for size in (side, side + 2))
     weight[4, :, outer, outer] = -STEEPNESS / ((side + 2) ** 2 - side**2)
     weight[4, :, inner, inner] = STEEPNESS / side**2
     bias[4] = -STEEPNESS * PRESENT
@@ -169,7 +169,7 @@ def labels() -> bytes:
 
 
 def files() -> Iterator[tuple[str, bytes]]:
-    """What git does not keep, by its place in the example."""
+    """The files that git does not keep, by its place in the example."""
     yield "resnet.onnx", resnet()
     yield "yolov5s.onnx", yolov5s()
     yield "models/resnet/labels.txt", labels()

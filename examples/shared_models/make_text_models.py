@@ -23,7 +23,7 @@ VERSIONS = (1, 2)
 """Each is the seed of its weights, too."""
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 WORDS, POSITIONS, TYPES = 30_522, 512, 2  # of bert-base-uncased
-HEADS, HIDDEN, LAYERS, EPSILON = 2, 4, 2, 1e-12  # BERT has 12, 768, 12; its table of words alone is 94 MB
+HEADS, WIDTH, LAYERS, EPSILON = 2, 4, 2, 1e-12  # BERT has 12, 768, 12; its table of words alone is 94 MB
 FIRST_WORD, COMMON, PREFERENCE = 1996, 50, 8.0
 """The id of `the`, from which words are sorted by how common they are; how many are likely, by how much."""
 
@@ -36,20 +36,20 @@ class DrawnWeights(dict[str, Array]):
         # RandomState's stream is frozen; drawing evenly needs no function that rounds as the machine does.
         self._random = np.random.RandomState(seed)
         for name, rows in (("words", WORDS), ("positions", POSITIONS), ("types", TYPES)):
-            self.draw(name, rows, HIDDEN)
+            self.draw(name, rows, WIDTH)
         self.norm("embeddings.LayerNorm")
         for layer in range(LAYERS):
             at = f"encoder.layer.{layer}"
             for part in ("self.query", "self.key", "self.value", "output.dense"):
-                self.dense(f"{at}.attention.{part}", HIDDEN, HIDDEN)
+                self.dense(f"{at}.attention.{part}", WIDTH, WIDTH)
             self.norm(f"{at}.attention.output.LayerNorm")
-            self.dense(f"{at}.intermediate.dense", 4 * HIDDEN, HIDDEN)
-            self.dense(f"{at}.output.dense", HIDDEN, 4 * HIDDEN)
+            self.dense(f"{at}.intermediate.dense", 4 * WIDTH, WIDTH)
+            self.dense(f"{at}.output.dense", WIDTH, 4 * WIDTH)
             self.norm(f"{at}.output.LayerNorm")
-        self.draw("predictions.weight", WORDS, HIDDEN)
+        self.draw("predictions.weight", WORDS, WIDTH)
         ranks = np.arange(WORDS - FIRST_WORD)
-        likely = np.concatenate([np.zeros(FIRST_WORD), PREFERENCE * COMMON / (COMMON + ranks)])
-        self["predictions.bias"] = likely.astype(np.float32)
+        weights = np.concatenate([np.zeros(FIRST_WORD), PREFERENCE * COMMON / (COMMON + ranks)])
+        self["predictions.bias"] = weights.astype(np.float32)
 
     def draw(self, name: str, *shape: int) -> None:
         self[name] = (2.0 * self._random.random_sample(shape) - 1.0).astype(np.float32)
@@ -59,8 +59,8 @@ class DrawnWeights(dict[str, Array]):
         self.draw(f"{name}.bias", out)
 
     def norm(self, name: str) -> None:
-        self[f"{name}.weight"] = np.ones(HIDDEN, np.float32)
-        self[f"{name}.bias"] = np.zeros(HIDDEN, np.float32)
+        self[f"{name}.weight"] = np.ones(WIDTH, np.float32)
+        self[f"{name}.bias"] = np.zeros(WIDTH, np.float32)
 
 
 def embeddings(g: Graph) -> str:
@@ -79,9 +79,9 @@ def onnx_model(seed: int) -> bytes:
     """The file: three inputs INT64 [n, tokens] to output FP32 [n, tokens, 30522], before a softmax."""
     g = Graph(DrawnWeights(seed))
     # As the functions of the other example name them; 0 in a shape is the size that there is.
-    g.constant("split", [0, 0, HEADS, HIDDEN // HEADS])
-    g.constant("joined", [0, 0, HIDDEN])
-    scalars = {"scale": math.sqrt(HIDDEN // HEADS), "root": math.sqrt(2), "one": 1.0, "half": 0.5}
+    g.constant("split", [0, 0, HEADS, WIDTH // HEADS])
+    g.constant("joined", [0, 0, WIDTH])
+    scalars = {"scale": math.sqrt(WIDTH // HEADS), "root": math.sqrt(2), "one": 1.0, "half": 0.5}
     for name, value in (scalars | {"masked": MASKED}).items():
         g.constant(name, value)
     mask = g.add("Unsqueeze", "mask.wide", "attention_mask", g.constant("mask.axes", [1, 2]))
@@ -104,15 +104,15 @@ def model_file(g: Graph) -> bytes:
 
     inputs = [tensor(name, TensorProto.INT64) for name in INPUTS]
     constants = [g.constants[name] for name in sorted(g.constants)]
-    told = [tensor("output", TensorProto.FLOAT, WORDS)]
-    graph = helper.make_graph(g.nodes, "small_masked_bert", inputs, told, constants)
+    outputs = [tensor("output", TensorProto.FLOAT, WORDS)]
+    graph = helper.make_graph(g.nodes, "small_masked_bert", inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model, full_check=True)
     return bytes(model.SerializeToString(deterministic=True))
 
 
 def files(source: Path) -> Iterator[tuple[str, bytes]]:
-    """What git does not keep, by its place in the model repository."""
+    """The files that git does not keep, by its place in the model repository."""
     for version in VERSIONS:
         yield f"bert_base/{version}/model.bin", onnx_model(version)
     yield "bert_base_text/vocab.txt", (source / "vocab.txt").read_bytes()

@@ -54,7 +54,7 @@ ALARM = Alarm(
     measure="model_latency",
     statistic="p99",
     threshold=2e5,
-    drawn=200,
+    graph_threshold=200,
 )
 
 

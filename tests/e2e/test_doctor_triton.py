@@ -13,7 +13,7 @@ from tests.support.triton_models import DOUBLE, TENSORS, Starter, onnx_model, py
 from triton_fleet.aws.doctor.diagnosis import causes, reason_of_failures
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
-from triton_fleet.catalog.symptoms import Where
+from triton_fleet.catalog.symptoms import EvidenceOrigin
 
 pytestmark = pytest.mark.triton
 
@@ -46,12 +46,12 @@ def test_the_one_cause_is_the_one_that_was_built_in(
         starter.start(product(tmp_path))
     lines = (tmp_path / "triton.log").read_text().splitlines()
     log = [
-        Passage(origin=Where.LOG, of="the log", text=text, next_text=following_text)
+        Passage(origin=EvidenceOrigin.LOG, of="the log", text=text, next_text=following_text)
         for text, following_text in symptom_texts(lines)
     ]
     (finding,) = causes(log, None, None)
     assert (finding.code, words in finding.message) == (code, True)
-    passage = Passage(origin=Where.EVENT, of="the event", text=str(failure.value))
+    passage = Passage(origin=EvidenceOrigin.EVENT, of="the event", text=str(failure.value))
     assert causes([passage], None, None) != []
 
 
@@ -70,4 +70,7 @@ def test_a_call_that_raises_is_told_with_the_line_of_the_models_code(
             break
         pause.wait(0.05)
     assert reason_of_failures(lines) == "ValueError: no such thing (double/1/model.py:8)"
-    assert causes([Passage(origin=Where.LOG, of="the log", text=line) for line in lines], None, None) == []
+    assert (
+        causes([Passage(origin=EvidenceOrigin.LOG, of="the log", text=line) for line in lines], None, None)
+        == []
+    )

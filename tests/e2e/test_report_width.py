@@ -47,8 +47,8 @@ def test_all_columns_are_inside_and_the_letters_of_charts_are_as_high_as_small_p
             UpdateEffect.CONFIGURATION,
             owner=f"team-{number % 30}",
             traffic=TRAFFIC,
-            least=cost("2816", "2253"),
-            most=cost("11264", "9013"),
+            min_cost=cost("2816", "2253"),
+            max_cost=cost("11264", "9013"),
         )
         for number in range(200)
     ]

@@ -15,8 +15,8 @@ from triton_fleet.spec.prices import PriceBook
 
 
 def cost(before: str | None, after: str) -> CostChange:
-    old = None if before is None else Cost(hourly=Decimal(before))
-    return CostChange(before=old, after=Cost(hourly=Decimal(after)))
+    old = None if before is None else Cost(per_hour=Decimal(before))
+    return CostChange(before=old, after=Cost(per_hour=Decimal(after)))
 
 
 def change(
@@ -29,15 +29,15 @@ def change(
         "effect": effect,
         "changes": ("scaling.max 4 → 20",),
         "content": (),
-        "built": (),
+        "builds": (),
         "new_model": False,
         "areas": ("scaling",),
         "traffic": None,
         "need": None,
         "is_scaled": False,
         "limits": (None, None),
-        "least": cost("1", "1"),
-        "most": cost("4", "20"),
+        "min_cost": cost("1", "1"),
+        "max_cost": cost("4", "20"),
         "certain_price": True,
         "permissions": (),
         "warnings": (),

@@ -10,9 +10,9 @@ from pathlib import Path
 from tests.support.fleet_folder import FleetFolder
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
 from triton_fleet.check.run import all_findings
-from triton_fleet.findings import Finding, Severity
+from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.new.proposal.spec import proposed_spec
-from triton_fleet.new.proposal.writer import new_file, projects_with, write_spec
+from triton_fleet.new.proposal.writer import new_file, placed_elsewhere, projects_with, write_spec
 from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.project.project import Fleet, open_project
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
@@ -93,8 +93,12 @@ class NewSpecs:
         """The proposal, having been written."""
         file = new_file(self.fleet.root, NAME)
         projects = projects_with(Fleet(self.fleet.root), NAME)
-        text = proposed_spec(NAME, file, str(folder or self.models), projects, mode, profiles)
-        write_spec(file, text, projects)
+        place = str(folder or self.models)
+        try:
+            text = proposed_spec(NAME, file, place, projects, mode, profiles)
+            write_spec(file, text, projects)
+        except FindingsError as error:
+            raise FindingsError(placed_elsewhere(error.findings, file, Path(place))) from error
         return text
 
     def spec(self, environment: str = "dev") -> EndpointSpec:

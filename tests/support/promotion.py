@@ -24,7 +24,7 @@ from triton_fleet.spec.endpoint import Compression, Mode
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.progress import PublishProgress
-from triton_fleet.store.promote.promote import Next, PromotionResult, PromotionSource, Templates, promote
+from triton_fleet.store.promote.promote import PromotionResult, PromotionSide, Templates, promote
 from triton_fleet.store.promote.spec import target_for
 from triton_fleet.store.publish.publish import publish
 
@@ -170,15 +170,16 @@ class Promotion:
     ) -> PromotionResult:
         """From `staging`."""
         root = self.folder.root
-        source = PromotionSource(
+        source = PromotionSide(
             project=open_project(root, "staging", endpoints),
             s3=self.s3("staging"),
             sagemaker=self.sagemaker,
             ecr=self.ecr("staging"),
         )
-        target = Next(
+        target = PromotionSide(
             project=target_for(open_project(root, to), endpoints),
             s3=self.s3(to) if target_s3 is None else target_s3,
             ecr=self.ecr(to) if target_ecr is None else target_ecr,
+            sagemaker=self.sagemaker,
         )
         return promote(source, target, SilentProgress() if progress is None else progress, templates)

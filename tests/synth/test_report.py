@@ -105,7 +105,7 @@ def test_the_comment_of_another_instance_type_is_that_of_hand_arithmetic(fleet_c
 def test_it_needs_as_many_instances_beside_the_old_ones(endpoints: Mapping[str, EndpointChange]) -> None:
     need = endpoints["sentence-embeddings"].need
     assert need is not None
-    assert (need.type, need.beside, need.most) == ("ml.g6.xlarge", 2, 8)
+    assert (need.type, need.beside, need.max_instances) == ("ml.g6.xlarge", 2, 8)
 
 
 def test_a_higher_maximum_is_in_place_and_costs_at_max(endpoints: Mapping[str, EndpointChange]) -> None:
@@ -114,12 +114,12 @@ def test_a_higher_maximum_is_in_place_and_costs_at_max(endpoints: Mapping[str, E
     assert change.areas == ("scaling", "dashboard")
     assert change.changes == ("scaling.max 5 → 20",)
     assert change.need is not None
-    assert (change.need.beside, change.need.most) == (0, 20)
-    assert change.least.difference is not None
-    assert change.most.difference is not None
-    assert change.most.after is not None
-    assert change.least.difference.hourly == 0
-    assert change.most.difference.hourly == change.most.after.hourly / 20 * 15
+    assert (change.need.beside, change.need.max_instances) == (0, 20)
+    assert change.min_cost.difference is not None
+    assert change.max_cost.difference is not None
+    assert change.max_cost.after is not None
+    assert change.min_cost.difference.per_hour == 0
+    assert change.max_cost.difference.per_hour == change.max_cost.after.per_hour / 20 * 15
 
 
 def test_a_deletion_names_its_command_and_what_runs_until_then(
@@ -133,7 +133,7 @@ def test_a_deletion_names_its_command_and_what_runs_until_then(
 def test_a_rename_is_a_deletion_and_a_creation_with_what_is_lost(
     endpoints: Mapping[str, EndpointChange],
 ) -> None:
-    assert endpoints["resnet50"].renamed == "pictures"
+    assert endpoints["resnet50"].other_name == "pictures"
     assert endpoints["pictures"].effect is UpdateEffect.CREATED
     assert "is a deletion and a creation: its URL" in endpoints["resnet50"].warnings[0]
 
@@ -188,7 +188,7 @@ class TestOtherChanges:
         (change,) = staging.endpoints
         assert change.effect is UpdateEffect.UNKNOWN
         assert "scalling" in change.problem
-        assert [finding.code for finding in staging.fixed] == ["FL110"]
+        assert [finding.code for finding in staging.fixes] == ["FL110"]
 
     def test_a_spec_that_is_wrong_now_is_a_new_error_in_the_verdict(self, top: Path) -> None:
         edit(top / "model_specs/resnet50.yaml", "scaling:", "scalling:")
@@ -225,4 +225,4 @@ class TestOtherChanges:
         assert {endpoint.endpoint for endpoint in staging.endpoints} == {
             lock.name.split(".")[0] for lock in locks
         }
-        assert staging.shared
+        assert staging.foundation

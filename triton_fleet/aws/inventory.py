@@ -111,7 +111,12 @@ def take_inventory(project: Project, access: Access | None) -> list[InventoryEnt
         )
         live = dict(zip(stacks, live_endpoints, strict=True))
     names = sorted(
-        {*project.spec_files, *project.unpromoted, *locked_endpoints(project.root, environment), *stacks}
+        {
+            *project.spec_files,
+            *project.unpromoted_names,
+            *locked_endpoints(project.root, environment),
+            *stacks,
+        }
     )
     files = {name: _files(project, name, offline=access is None) for name in names}
     stack_names = [name for name in stacks if files[name].endpoint is not None]
@@ -237,7 +242,7 @@ def _files(project: Project, name: str, *, offline: bool) -> _Files:
 
 def _spec(project: Project, name: str) -> tuple[FileState, str | None]:
     """The state of a spec, and its owner."""
-    if name in project.unpromoted:
+    if name in project.unpromoted_names:
         return FileState.NO_PROMOTION, None
     if name in project.absent:
         return FileState.ELSEWHERE, None

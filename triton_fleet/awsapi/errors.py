@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -98,6 +98,23 @@ REMEDIES = {
 def http_status(error: ClientError) -> int:
     """The HTTP status of AWS's answer."""
     return error.response["ResponseMetadata"]["HTTPStatusCode"]
+
+
+class SuppressErrors(AbstractContextManager[None]):
+    """Leave a block at an error of AWS with one of these codes or HTTP statuses, and continue behind it."""
+
+    def __init__(self, *causes: str | int) -> None:
+        self._causes = causes
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if error is None:
+            return False
+        from botocore.exceptions import ClientError
+
+        if not isinstance(error, ClientError):
+            return False
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        return not {error.response["Error"]["Code"], status}.isdisjoint(self._causes)
 
 
 @contextmanager

@@ -35,9 +35,9 @@ class Member:
     Attributes:
         path: Its path in the resource, with `*` for an index: `ProductionVariants.*.InstanceType`.
         decision: What sets it.
-        why: One sentence without its full stop.
+        reason: One sentence without its full stop.
         key: The key of the spec that sets it; empty unless `decision` is `key`.
-        checked: Whether the raw property is checked as the key is, or no rule depends on it.
+        is_checked: Whether the raw property is checked as the key is, or no rule depends on it.
         rule: The rule that reports the raw property; empty for the general one.
         inside: The shape of the API whose members stand on their own; empty for none.
         in_cloudformation: Whether CloudFormation's schema has it.
@@ -45,9 +45,9 @@ class Member:
 
     path: str
     decision: Decision
-    why: str
+    reason: str
     key: str = ""
-    checked: bool = False
+    is_checked: bool = False
     rule: str = ""
     inside: str = ""
     in_cloudformation: bool = True

@@ -103,10 +103,10 @@ class Backend:
         as_a_whole: Whether it completes inputs, or outputs, only where the configuration has none at all.
         types: Data types of inputs and outputs; empty where its source names none.
         types_since: By type: the first release that takes it.
-        kinds: Of instance groups that it runs; empty for all. `kinds_said` are its words about another.
+        kinds: Of instance groups that it runs; empty for all. `kinds_message` are its words about another.
         files: What it looks for, in its order.
         plain_since: The first release that takes letters, digits and `_.-` alone in a file's name; or empty.
-        plain_said: Its words about another one, with {name} and {character}.
+        plain_message: Its words about another one, with {name} and {character}.
         open: Whether models read parameters of their own.
         elsewhere: Parameters that it does not read, with a note on each.
         accelerators: By "gpu" and "cpu", those that it knows; without an entry all are left alone.
@@ -122,10 +122,10 @@ class Backend:
     types: tuple[str, ...] = ()
     types_since: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
-    kinds_said: str = ""
+    kinds_message: str = ""
     files: tuple[ModelFile, ...] = ()
     plain_since: str = ""
-    plain_said: str = ""
+    plain_message: str = ""
     open: bool = False
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)

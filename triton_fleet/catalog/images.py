@@ -29,8 +29,8 @@ class Release:
 
     Attributes:
         tensorrt: None where no source states it; of three parts where the source states no more.
-        tensorrt_least: The proved version of the nearest release before, where this one's is unknown.
-        tensorrt_most: That of the nearest release after.
+        min_tensorrt: The proved version of the nearest release before, where this one's is unknown.
+        max_tensorrt: That of the nearest release after.
         min_compute_capability: The lowest of the GPUs that it supports, as NVIDIA writes it.
         uncertain: Which of these fields are inferred or remembered; "regions" where it is only inferred that
             the image is in every region of its list. Rules on these warn, and refuse nothing.
@@ -40,8 +40,8 @@ class Release:
     server: str
     cuda: str
     tensorrt: str | None
-    tensorrt_least: str | None = None
-    tensorrt_most: str | None = None
+    min_tensorrt: str | None = None
+    max_tensorrt: str | None = None
     python: str
     min_compute_capability: str
     uncertain: tuple[str, ...]

@@ -35,7 +35,7 @@ class Instance:
         gpu: Its NVIDIA GPUs' model; empty without, as are `compute_capability`, `gpu_memory_mib` and `gpus`.
         nvme_gb: Total local storage; 0 where models are on an EBS volume.
         burstable: Its CPU runs on credits.
-        retired: AWS gave the family up: the API still names it, no region's price list does.
+        is_retired: AWS gave the family up: the API still names it, no region's price list does.
         in_api: Whether a variant can have it: the price lists name types that the API refuses.
     """
 
@@ -51,7 +51,7 @@ class Instance:
     memory_gib: float
     nvme_gb: int
     burstable: bool
-    retired: bool
+    is_retired: bool
     in_api: bool
 
 

@@ -20,7 +20,7 @@ class Metric:
         dimensions: Their names; one value of each makes one line.
         kinds: The endpoints that have it: "all", or of mode "multi-model", or on "gpu" instances.
         adds_up: "gpus" or "vcpus" where it adds up an instance's, 0 to 100 for each; else empty.
-        predefined: Its name among the predefined metrics of Application Auto Scaling; empty without one.
+        predefined_type: Its name among the predefined metrics of Application Auto Scaling; empty without one.
         local: Whether the local endpoint can publish it.
         utilization: Whether the endpoint's MetricsConfig sets how often it is published.
     """
@@ -31,7 +31,7 @@ class Metric:
     dimensions: tuple[str, ...]
     kinds: tuple[str, ...]
     adds_up: str
-    predefined: str
+    predefined_type: str
     local: bool
     utilization: bool
 

@@ -9,7 +9,7 @@ from functools import cache
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.instances import Processor, instance
 
-STATED, EC2, OTHER = "prices.yaml", "ec2_prices.json", "other_prices.yaml"
+STATED_PRICES, EC2, FACTORS = "prices.yaml", "ec2_prices.json", "other_prices.yaml"
 """Prices that public sources state, EC2's prices, and what hosting's are computed by from them."""
 CURRENCY = "USD"
 COMPUTED_SOURCE = "computed from EC2's price of the same size and region"
@@ -23,12 +23,12 @@ class Price:
     """The price of one instance for one hour.
 
     Attributes:
-        hourly: In the catalog US dollars; in a fleet's prices, the fleet's currency.
+        per_hour: In the catalog US dollars; in a fleet's prices, the fleet's currency.
         origin: Who states it, or how it is computed.
         certain: Somebody states it for the region.
     """
 
-    hourly: Decimal
+    per_hour: Decimal
     origin: str
     certain: bool
 
@@ -57,9 +57,9 @@ class PriceList:
 @cache
 def hosting_price(instance_type: str, region: str) -> Price | None:
     """The price of an instance type in a region, in US dollars; None if the catalog has none."""
-    price_text = data_file(STATED)["stated"].get(region, {}).get(instance_type)
+    price_text = data_file(STATED_PRICES)["stated"].get(region, {}).get(instance_type)
     if price_text is not None:
-        return Price(hourly=_parse_decimal(price_text), origin="a public source states it", certain=True)
+        return Price(per_hour=_parse_decimal(price_text), origin="a public source states it", certain=True)
     return computed_price(instance_type, region)
 
 
@@ -69,11 +69,11 @@ def computed_price(instance_type: str, region: str) -> Price | None:
     ec2 = data_file(EC2)["regions"].get(region, {}).get(family, {}).get(size)
     if ec2 is None:
         return None
-    factors, letter = data_file(OTHER)["factors"], family[0]
+    factors, letter = data_file(FACTORS)["factors"], family[0]
     is_cpu = instance(instance_type).kind is Processor.CPU
     factor = factors["cpu"] if is_cpu else factors.get(f"{letter}.{size}", factors[letter])
-    hourly = (_parse_decimal(ec2) * _parse_decimal(factor)).quantize(Decimal("0.0001"))
-    return Price(hourly=hourly, origin=COMPUTED_SOURCE, certain=False)
+    per_hour = (_parse_decimal(ec2) * _parse_decimal(factor)).quantize(Decimal("0.0001"))
+    return Price(per_hour=per_hour, origin=COMPUTED_SOURCE, certain=False)
 
 
 def price_sign(*, certain: bool) -> str:
@@ -83,24 +83,24 @@ def price_sign(*, certain: bool) -> str:
 
 def computed_formula() -> str:
     """The formula of computed prices, with the factors."""
-    factors = data_file(OTHER)["factors"].items()
+    factors = data_file(FACTORS)["factors"].items()
     return f"{COMPUTED_SOURCE} times {', '.join(f'{factor} ({name})' for name, factor in factors)}"
 
 
 def price_list() -> PriceList:
     """Sources of the catalog's prices."""
-    stated, ec2, other = (data_file(file) for file in (STATED, EC2, OTHER))
+    stated, ec2, factors = (data_file(file) for file in (STATED_PRICES, EC2, FACTORS))
     return PriceList(
         date=stated["date"].isoformat(),
         stated=stated["source"],
         computed=f"{computed_formula()}; {ec2['source']}",
-        dashboards=other["source"],
+        dashboards=factors["source"],
     )
 
 
 def dashboard_price() -> Decimal:
     """US dollars a month for one CloudWatch dashboard; an account may have its first ones for free."""
-    return _parse_decimal(data_file(OTHER)["dashboard_a_month"])
+    return _parse_decimal(data_file(FACTORS)["dashboard_a_month"])
 
 
 def _parse_decimal(number: float) -> Decimal:

@@ -14,8 +14,8 @@ FILE = "properties.json"
 INDEX = re.compile(r"0|[1-9][0-9]*")
 """JavaScript, and so the CDK, takes numbers up to 4,294,967,294 as one; larger ones are refused like it."""
 LIMITS = {
-    "minimum": "least",
-    "maximum": "most",
+    "minimum": "minimum",
+    "maximum": "maximum",
     "minLength": "shortest",
     "maxLength": "longest",
     "minItems": "fewest",
@@ -36,31 +36,31 @@ class Property:
 
     Attributes:
         types: `string`, `integer`, `number`, `boolean`, `array`, `object`; none: any type.
-        allowed: All values that it takes.
-        least: Of a number.
-        most: Of a number.
+        allowed_values: All values that it takes.
+        minimum: Of a number.
+        maximum: Of a number.
         shortest: Characters of a text.
         longest: Characters of a text.
         fewest: Items of a list.
         most_items: Items of a list.
         pattern: What a text has in it; none where Python cannot read CloudFormation's.
         names: The properties of an object; none: any name.
-        required: Those of them that are required.
-        read_only: Whether CloudFormation alone sets it.
+        required_names: Those of them that are required.
+        is_read_only: Whether CloudFormation alone sets it.
     """
 
     types: tuple[str, ...] = ()
-    allowed: tuple[object, ...] = ()
-    least: float | None = None
-    most: float | None = None
+    allowed_values: tuple[object, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
     shortest: int | None = None
     longest: int | None = None
     fewest: int | None = None
     most_items: int | None = None
     pattern: str | None = None
     names: frozenset[str] = frozenset()
-    required: tuple[str, ...] = ()
-    read_only: bool = False
+    required_names: tuple[str, ...] = ()
+    is_read_only: bool = False
 
     def takes(self, value: object) -> bool:
         """Whether CloudFormation takes the value; it reads a number or `true` from text, too."""
@@ -69,8 +69,8 @@ class Property:
     @property
     def accepted_values(self) -> str:
         """The values that it takes, in words."""
-        if self.allowed:
-            return f"one of {', '.join(map(str, self.allowed))}"
+        if self.allowed_values:
+            return f"one of {', '.join(map(str, self.allowed_values))}"
         return " or ".join(self._in_words(kind) for kind in self.types)
 
     def _takes(self, kind: str, value: object) -> bool:
@@ -81,10 +81,10 @@ class Property:
             is_list = isinstance(value, list | tuple) and _within(len(value), self.fewest, self.most_items)
             return is_list or isinstance(value, Mapping)
         text = _text(value)
-        if text is None or (self.allowed and text not in map(str, self.allowed)):
+        if text is None or (self.allowed_values and text not in map(str, self.allowed_values)):
             return False
         if kind in NUMBER:
-            return bool(NUMBER[kind].fullmatch(text)) and _within(float(text), self.least, self.most)
+            return bool(NUMBER[kind].fullmatch(text)) and _within(float(text), self.minimum, self.maximum)
         if kind == "boolean":
             return text.lower() in ("true", "false")
         fits = _within(len(text), self.shortest, self.longest)
@@ -94,7 +94,7 @@ class Property:
         match kind:
             case "integer" | "number":
                 word = "a whole number" if kind == "integer" else "a number"
-                return word + _bounds(self.least, self.most)
+                return word + _bounds(self.minimum, self.maximum)
             case "array":
                 return "a list" + _bounds(self.fewest, self.most_items, " items")
             case "string":
@@ -128,7 +128,7 @@ def property_at(resource: str, parts: Sequence[str]) -> PropertyPath:
             return PropertyPath(_property(schemas, schema), tuple(parts[index:]))
         schema = inner
     is_read_only = len(parts) == 1 and parts[0] in schemas[""]["readOnly"]
-    return PropertyPath(_property(schemas, schema, read_only=is_read_only))
+    return PropertyPath(_property(schemas, schema, is_read_only=is_read_only))
 
 
 def properties_date() -> str:
@@ -179,14 +179,17 @@ def _types(schema: Schema) -> tuple[str, ...]:
     return (types,) if isinstance(types, str) else tuple(types)
 
 
-def _property(schemas: Mapping[str, Schema], schema: Schema, *, read_only: bool = False) -> Property:
+def _property(schemas: Mapping[str, Schema], schema: Schema, *, is_read_only: bool = False) -> Property:
     if "is" in schema:
         inside = schemas[schema["is"]]
         keys = tuple(inside.get("required", ()))
-        return Property(types=("object",), names=frozenset(inside["properties"]), required=keys)
+        return Property(types=("object",), names=frozenset(inside["properties"]), required_names=keys)
     limits = {ours: schema[theirs] for theirs, ours in LIMITS.items() if theirs in schema}
     return Property(
-        types=_types(schema), allowed=tuple(schema.get("enum", ())), read_only=read_only, **limits
+        types=_types(schema),
+        allowed_values=tuple(schema.get("enum", ())),
+        is_read_only=is_read_only,
+        **limits,
     )
 
 
@@ -194,8 +197,8 @@ def _property(schemas: Mapping[str, Schema], schema: Schema, *, read_only: bool 
 class WiderRange:
     """The values of a property that one source accepts beyond CloudFormation's schema; `by` names it."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     by: str
 
 

@@ -17,16 +17,16 @@ class Proposals:
 
     Attributes:
         memory_share: The share of a GPU's memory, and of a machine's, that weights may take.
-        fewest: Instances that scaling keeps.
-        most: Instances that it adds up to.
+        min_instances: Instances that scaling keeps.
+        max_instances: Instances that it adds up to.
         utilization: The target for a GPU or a vCPU, in percent.
         open_dimension: The smallest, usual and largest size of a dimension that a model leaves open.
         response_cache_bytes: The cache of a model that asks for one.
     """
 
     memory_share: float
-    fewest: int
-    most: int
+    min_instances: int
+    max_instances: int
     utilization: int
     open_dimension: tuple[int, int, int]
     response_cache_bytes: int

@@ -11,13 +11,13 @@ from typing import Any
 
 from triton_fleet.catalog.data_file import data_file
 
-FAILED, AFTERMATH = 3, 4
+FAILURE_RANK, AFTERMATH_RANK = 3, 4
 """The ranks of a symptom that something failed, and of one that only follows from that."""
 MAX_CHARACTERS = 300
 """How much of what a pattern's group matches is put into a sentence."""
 
 
-class Where(StrEnum):
+class EvidenceOrigin(StrEnum):
     """Where something is read: CloudFormation's events, SageMaker's FailureReason, a log.
 
     CALL is a line of a log about one call, which does not concern the endpoint as long as others succeed.
@@ -35,7 +35,7 @@ class Symptom:
 
     Attributes:
         name: Its key in the data.
-        where: The places that are searched for it.
+        origins: The places that are searched for it.
         pattern: Of a text in which all white space is one blank.
         codes: The code that describes it best, and others that may have reported it before.
         cause: The cause in a sentence with the pattern's groups; empty where the first code is a rule.
@@ -48,7 +48,7 @@ class Symptom:
     """
 
     name: str
-    where: frozenset[Where]
+    origins: frozenset[EvidenceOrigin]
     pattern: re.Pattern[str]
     codes: tuple[str, ...]
     cause: str
@@ -75,16 +75,18 @@ def symptom(name: str) -> Symptom:
     return next(symptom for symptom in symptoms() if symptom.name == name)
 
 
-def known_remedy(text: str, where: Where) -> str:
+def known_remedy(text: str, origin: EvidenceOrigin) -> str:
     """The remedy for the symptom in a text; empty if the text has no symptom."""
-    match = known_symptom(text, where)
+    match = known_symptom(text, origin)
     return "" if match is None else fill_template(match[0].remedy, match[1])
 
 
-def known_symptom(text: str, where: Where) -> tuple[Symptom, re.Match[str]] | None:
+def known_symptom(text: str, origin: EvidenceOrigin) -> tuple[Symptom, re.Match[str]] | None:
     """The symptom in a text that names most of the cause, with its match; None if the text has no symptom."""
     plain = " ".join(text.split())
-    searches = [(symptom, symptom.pattern.search(plain)) for symptom in symptoms() if where in symptom.where]
+    searches = [
+        (symptom, symptom.pattern.search(plain)) for symptom in symptoms() if origin in symptom.origins
+    ]
     matches = [(entry, match) for entry, match in searches if match is not None]
     return min(matches, key=lambda pair: pair[0].rank, default=None)
 
@@ -101,11 +103,13 @@ def _short(value: str) -> str:
 
 
 def _symptom(name: str, facts: Mapping[str, Any]) -> Symptom:
-    where = frozenset(Where(place) for place in facts["where"])
+    origins = frozenset(EvidenceOrigin(place) for place in facts["where"])
     return Symptom(
         name=name,
         # The endpoint check and the local fleet quote the container in an event or a failure reason.
-        where=where | {Where.EVENT, Where.REASON} if Where.LOG in where else where,
+        origins=origins | {EvidenceOrigin.EVENT, EvidenceOrigin.REASON}
+        if EvidenceOrigin.LOG in origins
+        else origins,
         pattern=re.compile(facts["pattern"]),
         codes=tuple(facts["codes"]),
         cause=facts.get("cause", ""),

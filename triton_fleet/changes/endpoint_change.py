@@ -37,7 +37,7 @@ class Revision:
 
     Attributes:
         root: The fleet's folder, which paths in specs are below.
-        loaded: The spec; None where it cannot be read.
+        loaded_spec: The spec; None where it cannot be read.
         lock: None where there is none, or it cannot be read.
         template: That of its stack; empty where it cannot be synthesised.
         problem: Why it cannot; "" if it can.
@@ -46,7 +46,7 @@ class Revision:
 
     root: Path
     environment: Environment
-    loaded: LoadedSpec | None
+    loaded_spec: LoadedSpec | None
     lock: Lock | None = None
     template: Template = field(default_factory=dict)
     problem: str = ""
@@ -55,11 +55,15 @@ class Revision:
     @property
     def spec(self) -> EndpointSpec | None:
         """The spec as it holds in the environment."""
-        return self.loaded.spec if self.loaded else None
+        return self.loaded_spec.spec if self.loaded_spec else None
 
     def cost(self, prices: PriceBook) -> EndpointCost | None:
         """Its costs; None where its spec cannot be read."""
-        return fleet_cost(self.environment, [self.loaded.spec], prices).endpoints[0] if self.loaded else None
+        return (
+            fleet_cost(self.environment, [self.loaded_spec.spec], prices).endpoints[0]
+            if self.loaded_spec
+            else None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,19 +75,19 @@ class EndpointChange:
         effect: What a deploy does to it.
         changes: What differs in the spec, in words, the most important first.
         content: What differs in archives and image, in words.
-        built: Engines and images that a publish has to build first.
+        builds: Engines and images that a publish has to build first.
         new_model: The new configuration has a new Model.
         areas: The parts of the template that differ, in the words of the spec.
         traffic: What happens to calls; None where nothing is moved.
         need: Instances that AWS has to have.
         is_scaled: Whether it scales before and after.
         limits: The most instances before and after; None where a commit does not have the endpoint.
-        least: Cost of the fewest instances. `most` is that of the most.
+        min_cost: Cost of the fewest instances. `max_cost` is that of the most.
         certain_price: Whether all prices that are known are stated by somebody.
         permissions: Who gains and who loses which permission.
         warnings: What a reviewer has to know before the merge.
         resources: What CloudFormation does.
-        renamed: The other name of an endpoint that was renamed; "" else.
+        other_name: The other name of an endpoint that was renamed; "" else.
         problem: Why a revision cannot be synthesised.
     """
 
@@ -93,35 +97,35 @@ class EndpointChange:
     effect: UpdateEffect
     changes: tuple[str, ...]
     content: tuple[str, ...]
-    built: tuple[str, ...]
+    builds: tuple[str, ...]
     new_model: bool
     areas: tuple[str, ...]
     traffic: Traffic | None
     need: InstanceNeed | None
     is_scaled: bool
     limits: tuple[InstanceLimit | None, InstanceLimit | None]
-    least: CostChange
-    most: CostChange
+    min_cost: CostChange
+    max_cost: CostChange
     certain_price: bool
     permissions: tuple[str, ...]
     warnings: tuple[str, ...]
     resources: tuple[Change, ...]
-    renamed: str = ""
+    other_name: str = ""
     problem: str = ""
 
     @property
     def has_known_cost(self) -> bool:
         """Whether sums have it in them."""
-        return self.least.difference is not None and self.most.difference is not None
+        return self.min_cost.difference is not None and self.max_cost.difference is not None
 
     @property
     def rank(self) -> tuple[int, bool, Decimal, str]:
         """The place by risk: what interrupts first, then what costs most."""
-        difference = self.most.difference
+        difference = self.max_cost.difference
         return (
             self.effect.risk,
             not self.warnings,
-            -abs(difference.hourly) if difference else Decimal(0),
+            -abs(difference.per_hour) if difference else Decimal(0),
             self.endpoint,
         )
 
@@ -155,15 +159,15 @@ def endpoint_change(
         effect=effect,
         changes=tuple(_words(keys, old_spec, new_spec)),
         content=tuple(_content(before, after)),
-        built=tuple(builds(before.lock if before else None, after.lock)) if after and after.lock else (),
+        builds=tuple(builds(before.lock if before else None, after.lock)) if after and after.lock else (),
         new_model=moves and replaces_model(resources),
         areas=differing_areas(old, new) if before and after and not problem else (),
         traffic=update_traffic(new_spec) if moves and new_spec else None,
-        need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
+        need=instance_need(old_spec, new_spec, is_replaced=moves) if new_spec and not problem else None,
         is_scaled=all(side is not None and side.scaling is not None for side in (old_spec, new_spec)),
         limits=(instance_limit(old_spec), instance_limit(new_spec)),
-        least=_cost_change((before, after), prices, lambda cost: cost.at_least),
-        most=_cost_change((before, after), prices, lambda cost: cost.at_most),
+        min_cost=_cost_change((before, after), prices, lambda cost: cost.min_cost),
+        max_cost=_cost_change((before, after), prices, lambda cost: cost.max_cost),
         certain_price=not any(
             cost.is_computed for side in (before, after) if side and (cost := side.cost(prices))
         ),
@@ -183,9 +187,9 @@ def _effect(before: Revision | None, after: Revision | None, resources: tuple[Ch
 
 
 def _keys(before: Revision | None, after: Revision | None) -> list[KeyChange]:
-    if not (before and after and before.loaded and after.loaded):
+    if not (before and after and before.loaded_spec and after.loaded_spec):
         return []
-    return spec_changes(before.loaded, after.loaded, (before.root, after.root))
+    return spec_changes(before.loaded_spec, after.loaded_spec, (before.root, after.root))
 
 
 MACHINE, RELEASE = ("instance", "type"), ("triton",)
@@ -217,7 +221,7 @@ def _machine(name: str) -> str:
 
 
 def _models(spec: EndpointSpec) -> str:
-    return count_of(len(spec.packed), "archive")
+    return count_of(len(spec.packed_archives), "archive")
 
 
 def _content(before: Revision | None, after: Revision | None) -> Iterator[str]:
@@ -269,8 +273,8 @@ def _warnings(
     elif new.mode is Mode.MULTI_MODEL:
         removed_names = [
             old_archive.name
-            for old_archive in old.packed
-            if old_archive.name not in {new_archive.name for new_archive in new.packed}
+            for old_archive in old.packed_archives
+            if old_archive.name not in {new_archive.name for new_archive in new.packed_archives}
         ]
         if removed_names:
             yield f"calls to removed targets will fail: {', '.join(removed_names)}"

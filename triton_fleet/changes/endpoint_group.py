@@ -60,30 +60,21 @@ class EndpointGroup:
         """The place by risk, by the sum of costs."""
         return (*self.common.rank[:-1], self.names[0])
 
-    @property
-    def range_at_min(self) -> tuple[Cost, Cost] | None:
-        """The smallest and the largest difference of one endpoint at min; None for one, or without any."""
-        return self._range(lambda change: change.least)
-
-    @property
-    def range_at_max(self) -> tuple[Cost, Cost] | None:
-        """The same at max."""
-        return self._range(lambda change: change.most)
-
     def variants(self, parts: Callable[[EndpointChange], Iterable[T]]) -> Mapping[T, int]:
         """How many members have each part, in which `NAME` stands for the endpoint."""
         common_members = self.members if len(self.members) == 1 else map(_without_name, self.members)
         return Counter(part for member in common_members for part in parts(member))
 
-    def _range(self, cost: Callable[[EndpointChange], CostChange]) -> tuple[Cost, Cost] | None:
+    def difference_range(self, cost: Callable[[EndpointChange], CostChange]) -> tuple[Cost, Cost] | None:
+        """The smallest and the largest difference of one endpoint's `cost`; None for one, or without any."""
         amounts = [
-            difference.hourly
+            difference.per_hour
             for member in self.members
-            if (difference := cost(member).difference) and difference.hourly
+            if (difference := cost(member).difference) and difference.per_hour
         ]
         if len(amounts) < 2:
             return None
-        return Cost(hourly=min(amounts)), Cost(hourly=max(amounts))
+        return Cost(per_hour=min(amounts)), Cost(per_hour=max(amounts))
 
 
 def endpoint_groups(endpoints: Iterable[EndpointChange]) -> list[EndpointGroup]:
@@ -125,17 +116,24 @@ def _key(change: EndpointChange) -> object:
     texts = (
         common.changes,
         common.content,
-        common.built,
+        common.builds,
         common.areas,
         common.warnings,
         common.problem,
-        common.renamed,
+        common.other_name,
     )
-    return (common.effect, common.new_model, words, *texts, _direction(common.least), _direction(common.most))
+    return (
+        common.effect,
+        common.new_model,
+        words,
+        *texts,
+        _direction(common.min_cost),
+        _direction(common.max_cost),
+    )
 
 
 def _direction(cost: CostChange) -> tuple[bool, bool, bool, int]:
-    difference = cost.difference.hourly if cost.difference else Decimal(0)
+    difference = cost.difference.per_hour if cost.difference else Decimal(0)
     return cost.same, cost.before is None, cost.after is None, (difference > 0) - (difference < 0)
 
 
@@ -144,8 +142,8 @@ def _group(members: Sequence[EndpointChange]) -> EndpointGroup:
         return EndpointGroup(members=(members[0],), common=members[0])
     common = replace(
         _without_name(members[0]),
-        least=_cost_sum(member.least for member in members),
-        most=_cost_sum(member.most for member in members),
+        min_cost=_cost_sum(member.min_cost for member in members),
+        max_cost=_cost_sum(member.max_cost for member in members),
         certain_price=all(member.certain_price for member in members),
     )
     return EndpointGroup(members=tuple(members), common=common)
@@ -170,7 +168,7 @@ def _without_name(change: EndpointChange) -> EndpointChange:
         endpoint=NAME,
         changes=common(change.changes),
         content=common(change.content),
-        built=common(change.built),
+        builds=common(change.builds),
         permissions=common(change.permissions),
         warnings=common(change.warnings),
         problem=without_name(change.problem, change.endpoint),

@@ -30,10 +30,10 @@ class EnvironmentChange:
 
     Attributes:
         endpoints: Those that differ, by risk.
-        shared: What CloudFormation does to the stack that endpoints share.
+        foundation: What CloudFormation does to the stack that endpoints share.
         permissions: Who gains and who loses which permission by that stack.
-        new: Findings that the base does not have. `fixed` are those that it has alone.
-        pending: What the change adds to what waits for a promotion to it.
+        new: Findings that the base does not have. `fixes` are those that it has alone.
+        promotions: What the change adds to what waits for a promotion to it.
         price_note: How prices.yaml differs, on which all costs depend; "" if it does not.
         notes: What is particular, such as an environment that the base does not have.
         currency: Of all costs.
@@ -42,11 +42,11 @@ class EnvironmentChange:
     name: str
     region: str
     endpoints: tuple[EndpointChange, ...] = ()
-    shared: tuple[Change, ...] = ()
+    foundation: tuple[Change, ...] = ()
     permissions: tuple[str, ...] = ()
     new: tuple[Finding, ...] = ()
-    fixed: tuple[Finding, ...] = ()
-    pending: tuple[PendingPromotion, ...] = ()
+    fixes: tuple[Finding, ...] = ()
+    promotions: tuple[PendingPromotion, ...] = ()
     price_note: str = ""
     notes: tuple[str, ...] = ()
     currency: str = CURRENCY
@@ -54,12 +54,14 @@ class EnvironmentChange:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to review."""
-        return not (self._has_effect or self.pending)
+        return not (self._has_effect or self.promotions)
 
     @property
     def _has_effect(self) -> bool:
         """Whether something is to be reviewed beside what waits for a promotion."""
-        return bool(self.endpoints or self.shared or self.new or self.fixed or self.notes or self.price_note)
+        return bool(
+            self.endpoints or self.foundation or self.new or self.fixes or self.notes or self.price_note
+        )
 
     @cached_property
     def groups(self) -> Sequence[EndpointGroup]:
@@ -85,7 +87,9 @@ class EnvironmentChange:
     @property
     def has_computed_costs(self) -> bool:
         """Whether a cost, also of what waits for a promotion, has a computed price in it."""
-        return not (self.has_certain_prices() and all(promotion.certain_price for promotion in self.pending))
+        return not (
+            self.has_certain_prices() and all(promotion.certain_price for promotion in self.promotions)
+        )
 
     @property
     def by_owner(self) -> Mapping[str, MoneyChange]:
@@ -109,13 +113,14 @@ class EnvironmentChange:
     @property
     def verdict(self) -> str:
         """One line: what happens, what it costs, whether calls fail, what waits for a promotion."""
-        promotion_verdict = [pending_verdict(self.pending)] * bool(self.pending)
+        promotion_verdict = [pending_verdict(self.promotions)] * bool(self.promotions)
         return " · ".join([*self._effect(), *promotion_verdict] if self._has_effect else promotion_verdict)
 
     def _effect(self) -> list[str]:
         if self.price_note and not replace(self, price_note="")._has_effect:
             return ["prices.yaml differs, no endpoint changes"]
-        parts = [", ".join([*_counts(self.endpoints), *self._shared_stack(), self._costs()])]
+        costs = self.money.words(self.currency, certain=self.has_certain_prices())
+        parts = [", ".join([*_counts(self.endpoints), *self._shared_stack(), costs])]
         parts[:0] = ["prices.yaml differs"] * bool(self.price_note)
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
@@ -130,11 +135,8 @@ class EnvironmentChange:
             parts.append("no interruption")
         return parts
 
-    def _costs(self) -> str:
-        return self.money.words(self.currency, certain=self.has_certain_prices())
-
     def _shared_stack(self) -> Iterator[str]:
-        if self.shared:
+        if self.foundation:
             yield "shared stack changes"
 
 
@@ -160,7 +162,9 @@ def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
 
 
 def _money_of(endpoints: Iterable[EndpointChange]) -> MoneyChange:
-    return money_change([(endpoint.least.difference, endpoint.most.difference) for endpoint in endpoints])
+    return money_change(
+        [(endpoint.min_cost.difference, endpoint.max_cost.difference) for endpoint in endpoints]
+    )
 
 
 def with_renames(
@@ -192,9 +196,9 @@ def with_renames(
                     f" {LOST_BY_RENAME} are lost; callers have to call {new_endpoint.endpoint}"
                 )
                 by_name[old_endpoint.endpoint] = replace(
-                    old_endpoint, renamed=new_endpoint.endpoint, warnings=(text, *old_endpoint.warnings)
+                    old_endpoint, other_name=new_endpoint.endpoint, warnings=(text, *old_endpoint.warnings)
                 )
-                by_name[new_endpoint.endpoint] = replace(new_endpoint, renamed=old_endpoint.endpoint)
+                by_name[new_endpoint.endpoint] = replace(new_endpoint, other_name=old_endpoint.endpoint)
                 break
     return sorted(by_name.values(), key=lambda change: change.rank)
 
@@ -250,7 +254,9 @@ def quota_changes(endpoints: Sequence[EndpointChange]) -> tuple[QuotaChange, ...
 def _quota_change(quota: str, machine: str | None, endpoints: Sequence[EndpointChange]) -> QuotaChange:
     before, after = (
         sum(
-            limit.most for endpoint in endpoints if (limit := endpoint.limits[side]) and limit.counts(machine)
+            limit.max_instances
+            for endpoint in endpoints
+            if (limit := endpoint.limits[side]) and limit.counts(machine)
         )
         for side in (0, 1)
     )

@@ -105,7 +105,7 @@ class FleetChange:
         reference: What the user named.
         commit: The commit that both have in common.
         prices: Those of the change, of which the costs before are as well.
-        executed: The files that differ and that a deploy may execute: no template shows what they do.
+        executed_files: The files that differ and that a deploy may execute: no template shows what they do.
         product: What the product itself changes in templates; None where it is the same version.
         notes: What concerns the comparison itself, such as another version of the product.
     """
@@ -114,17 +114,17 @@ class FleetChange:
     commit: str
     environments: tuple[EnvironmentChange, ...]
     prices: PriceBook
-    executed: tuple[ExecutedFile, ...] = ()
+    executed_files: tuple[ExecutedFile, ...] = ()
     product: ProductChange | None = None
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def differing(self) -> tuple[EnvironmentChange, ...]:
+    def environments_to_review(self) -> tuple[EnvironmentChange, ...]:
         """The environments with something to review."""
         return tuple(environment for environment in self.environments if not environment.is_empty)
 
     @property
-    def unchanged(self) -> tuple[str, ...]:
+    def unchanged_names(self) -> tuple[str, ...]:
         """The others, by name."""
         return tuple(environment.name for environment in self.environments if environment.is_empty)
 
@@ -134,26 +134,30 @@ class FleetChange:
 
         "Nothing changes" is a promise: it is not made where what a deploy runs, or its context, differs.
         """
-        return "no endpoint's files differ" if self.executed or self.warnings else "nothing changes"
+        return "no endpoint's files differ" if self.executed_files or self.warnings else "nothing changes"
 
     @property
     def rest(self) -> str:
         """The same with the names of these environments; "" if there are none."""
-        return f"{self.phrase} in {', '.join(self.unchanged)}" if self.unchanged else ""
+        return f"{self.phrase} in {', '.join(self.unchanged_names)}" if self.unchanged_names else ""
 
     @property
     def verdict(self) -> str:
         """The first line of the report."""
-        parts = [f"edits what a deploy runs ({count_of(len(self.executed), 'file')})"] * bool(self.executed)
-        parts += [f"{environment.name}: {environment.verdict}" for environment in self.differing] or [
-            self.rest
-        ]
+        parts = [f"edits what a deploy runs ({count_of(len(self.executed_files), 'file')})"] * bool(
+            self.executed_files
+        )
+        parts += [
+            f"{environment.name}: {environment.verdict}" for environment in self.environments_to_review
+        ] or [self.rest]
         return "; ".join(parts)
 
     @property
     def basis(self) -> str:
         """The hours and prices of all costs, and the formula where one has a computed price in it."""
-        has_computed_costs = any(environment.has_computed_costs for environment in self.differing)
+        has_computed_costs = any(
+            environment.has_computed_costs for environment in self.environments_to_review
+        )
         legend = f"; {COMPUTED_SIGN}: {computed_formula()}" if has_computed_costs else ""
         return f"a month is {MONTH} hours; {self.prices.words}{legend}"
 

@@ -10,7 +10,7 @@ from triton_fleet.catalog.prices import price_sign
 from triton_fleet.context.cost import Cost, sum_of, with_unknown
 from triton_fleet.spec.prices import PRICES, PriceBook
 
-FREE = Cost(hourly=Decimal(0))
+FREE = Cost(per_hour=Decimal(0))
 MAX_PRICES = 3
 """Changed prices that are named, the first by region and type."""
 
@@ -33,14 +33,16 @@ class CostChange:
             return FREE
         if self.before is None or self.after is None:
             return None
-        return Cost(hourly=self.after.hourly - self.before.hourly)
+        return Cost(per_hour=self.after.per_hour - self.before.per_hour)
 
     @property
     def percent(self) -> int | None:
         """The difference in percent of before; None where there was nothing, or a price is unknown."""
-        if self.difference is None or self.before is None or not self.before.hourly:
+        if self.difference is None or self.before is None or not self.before.per_hour:
             return None
-        return int((100 * self.difference.hourly / self.before.hourly).quantize(Decimal(1), ROUND_HALF_UP))
+        return int(
+            (100 * self.difference.per_hour / self.before.per_hour).quantize(Decimal(1), ROUND_HALF_UP)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,32 +50,38 @@ class MoneyChange:
     """The sums of the differences that are known, at the fewest and at the most instances.
 
     Attributes:
-        least: None where none is known.
-        most: Likewise.
+        min_cost: None where none is known.
+        max_cost: Likewise.
         unknown: How many endpoints are in neither.
     """
 
-    least: Cost | None
-    most: Cost | None
+    min_cost: Cost | None
+    max_cost: Cost | None
     unknown: int
 
     @property
     def differs(self) -> bool:
         """Whether there is anything but equal costs."""
-        return bool(self.unknown) or any(cost is not None and cost.hourly for cost in (self.least, self.most))
+        return bool(self.unknown) or any(
+            cost is not None and cost.per_hour for cost in (self.min_cost, self.max_cost)
+        )
 
     def words(self, currency: str, *, certain: bool) -> str:
         """One phrase, such as `−120.00 USD a month at min, +8,114.00 at max, and 1 unknown`."""
-        if self.least is None or self.most is None:
+        if self.min_cost is None or self.max_cost is None:
             return "cost unknown" if self.unknown else "the same cost"
-        min_cost, max_cost, sign = self.least.monthly, self.most.monthly, price_sign(certain=certain)
+        min_cost, max_cost, sign = (
+            self.min_cost.per_month,
+            self.max_cost.per_month,
+            price_sign(certain=certain),
+        )
         if min_cost == max_cost:
-            text = f"{sign}{signed_cost(self.most)} {currency} a month" if max_cost else "the same cost"
+            text = f"{sign}{signed_cost(self.max_cost)} {currency} a month" if max_cost else "the same cost"
         elif not min_cost:
-            text = f"the same cost at min, {sign}{signed_cost(self.most)} {currency} a month at max"
+            text = f"the same cost at min, {sign}{signed_cost(self.max_cost)} {currency} a month at max"
         else:
-            maximum = f"{sign}{signed_cost(self.most)}" if max_cost else "the same"
-            text = f"{sign}{signed_cost(self.least)} {currency} a month at min, {maximum} at max"
+            maximum = f"{sign}{signed_cost(self.max_cost)}" if max_cost else "the same"
+            text = f"{sign}{signed_cost(self.min_cost)} {currency} a month at min, {maximum} at max"
         return with_unknown(text, self.unknown)
 
 
@@ -85,15 +93,15 @@ def money_change(differences: Sequence[tuple[Cost | None, Cost | None]]) -> Mone
         if min_cost is not None and max_cost is not None
     ]
     return MoneyChange(
-        least=sum_of(min_cost for min_cost, _ in pairs),
-        most=sum_of(max_cost for _, max_cost in pairs),
+        min_cost=sum_of(min_cost for min_cost, _ in pairs),
+        max_cost=sum_of(max_cost for _, max_cost in pairs),
         unknown=len(differences) - len(pairs),
     )
 
 
 def signed_cost(cost: Cost) -> str:
     """A month's difference with its sign, as in `−405.07`."""
-    return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
+    return f"{'−' if cost.per_month < 0 else '+'}{abs(cost.per_month):,}"
 
 
 def price_changes(before: PriceBook, after: PriceBook) -> str:

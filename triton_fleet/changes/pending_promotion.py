@@ -33,12 +33,13 @@ class PendingPromotion:
         changes: Keys of the spec, each with the environment's value and main's.
         content: Archives, engines and images that differ, in words.
         machines: The instances of a new endpoint; "" for others.
-        least: The cost of the fewest instances, in the environment and by main. `most` is that of the most.
+        min_cost: The cost of the fewest instances, in the environment and by main.
+        max_cost: That of the most.
         certain_price: Whether all prices that are known are stated by somebody.
         currency: Of both costs.
         by_rules: What rules of the environment would refuse of it. `by_policies` is what its policies would.
         earlier: Keys that waited with another value at the base of a change.
-        permitted: Codes that would have refused it at the base of a change, and no longer do.
+        permitted_codes: Codes that would have refused it at the base of a change, and no longer do.
         owner: Its team.
         problem: Why it cannot be compared; "" if it can.
     """
@@ -49,14 +50,14 @@ class PendingPromotion:
     changes: tuple[KeyChange, ...] = ()
     content: tuple[str, ...] = ()
     machines: str = ""
-    least: CostChange = NO_COST
-    most: CostChange = NO_COST
+    min_cost: CostChange = NO_COST
+    max_cost: CostChange = NO_COST
     certain_price: bool = True
     currency: str = CURRENCY
     by_rules: tuple[Finding, ...] = ()
     by_policies: tuple[Finding, ...] = ()
     earlier: tuple[KeyChange, ...] = ()
-    permitted: tuple[str, ...] = ()
+    permitted_codes: tuple[str, ...] = ()
     owner: str | None = None
     problem: str = ""
 
@@ -140,8 +141,8 @@ def _difference(
         content=content,
         machines=machines,
         earlier=base.changes,
-        least=_cost_over_base(base.least, head.least),
-        most=_cost_over_base(base.most, head.most),
+        min_cost=_cost_over_base(base.min_cost, head.min_cost),
+        max_cost=_cost_over_base(base.max_cost, head.max_cost),
         certain_price=base.certain_price and head.certain_price,
     )
 
@@ -160,16 +161,16 @@ def _change_of_verdict(base: PendingPromotion, head: PendingPromotion) -> Pendin
         changes=(),
         content=(),
         machines="",
-        least=NO_COST,
-        most=NO_COST,
+        min_cost=NO_COST,
+        max_cost=NO_COST,
         by_rules=by_rules,
         by_policies=by_policies,
-        permitted=former_codes,
+        permitted_codes=former_codes,
     )
 
 
 def _cost_over_base(base: CostChange, head: CostChange) -> CostChange:
     """The cost after the head's promotion, and before it as if the base's had come already."""
-    costs = [cost.hourly for cost in (head.before, base.difference) if cost is not None]
-    before = Cost(hourly=costs[0] + costs[1]) if len(costs) == 2 else None
+    costs = [cost.per_hour for cost in (head.before, base.difference) if cost is not None]
+    before = Cost(per_hour=costs[0] + costs[1]) if len(costs) == 2 else None
     return CostChange(before=before, after=head.after, same=base.same and head.same)

@@ -17,7 +17,7 @@ DOCUMENTS = ("PolicyDocument", "KeyPolicy", "RepositoryPolicyText")
 
 
 class _Grant(NamedTuple):
-    who: str
+    principal: str
     effect: str
     action: str
     resource: str
@@ -34,7 +34,7 @@ def permission_changes(before: Template, after: Template) -> tuple[str, ...]:
 def _sentences(grants: set[_Grant], since: str) -> Iterator[str]:
     actions = defaultdict[tuple[str, str, str, str], list[str]](list)
     for grant in sorted(grants):
-        actions[grant.who, grant.effect, grant.resource, grant.condition].append(grant.action)
+        actions[grant.principal, grant.effect, grant.resource, grant.condition].append(grant.action)
     places = defaultdict[tuple[str, str, str, str], list[str]](list)
     for (subject, effect, resource, condition), names in actions.items():
         places[subject, effect, ", ".join(names), condition].append(resource)

@@ -65,7 +65,13 @@ def _groups(promotions: Sequence[PendingPromotion]) -> list[list[PendingPromotio
         texts = tuple(
             without_name(text, promotion.endpoint) for text in (*promotion.texts, promotion.problem)
         )
-        key = (promotion.state, texts, bool(promotion.problem), _verdict_of(promotion), promotion.permitted)
+        key = (
+            promotion.state,
+            texts,
+            bool(promotion.problem),
+            _verdict_of(promotion),
+            promotion.permitted_codes,
+        )
         groups.setdefault(key, []).append(promotion)
     return list(groups.values())
 
@@ -89,7 +95,7 @@ def _verdict_parts(promotions: Sequence[PendingPromotion]) -> Iterator[str]:
         ("would be refused", [promotion.codes for promotion in comparable if promotion.codes]),
         (
             "would no longer be refused",
-            [promotion.permitted for promotion in comparable if promotion.permitted],
+            [promotion.permitted_codes for promotion in comparable if promotion.permitted_codes],
         ),
     ):
         if codes:
@@ -126,7 +132,7 @@ def _line(promotions: Sequence[PendingPromotion], subject: str) -> str:
 
 def _verdict_line(promotion: PendingPromotion, subject: str) -> str:
     """The codes that would refuse it from now on, and those that no longer do."""
-    former_codes = ", ".join(promotion.permitted)
+    former_codes = ", ".join(promotion.permitted_codes)
     if not promotion.codes:
         return f"{promotion.environment} would no longer refuse {subject}: {former_codes}"
     codes = ", ".join(promotion.codes)
@@ -154,7 +160,7 @@ def _judges(promotion: PendingPromotion) -> str:
 def _cost(promotions: Sequence[PendingPromotion]) -> str:
     """The difference of a month."""
     money = money_change(
-        [(promotion.least.difference, promotion.most.difference) for promotion in promotions]
+        [(promotion.min_cost.difference, promotion.max_cost.difference) for promotion in promotions]
     )
     return money.words(
         promotions[0].currency, certain=all(promotion.certain_price for promotion in promotions)

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from triton_fleet.explain.effective_spec import hide_secrets
-from triton_fleet.project.expansion import is_path
+from triton_fleet.project.expansion import is_path, move_paths
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.endpoint import S3, EndpointSpec
 from triton_fleet.spec.source import KeyPath, Source
@@ -148,7 +148,7 @@ def _comparable(loaded_spec: LoadedSpec, root: Path, *, exclude_defaults: bool =
     data = loaded_spec.spec.model_dump(
         mode="json", exclude=set(KEYS_WITHOUT_EFFECT), exclude_defaults=exclude_defaults
     )
-    return {key: _with_relative_paths(value, (key,), loaded_spec, root) for key, value in data.items()}
+    return {key: move_paths(value, (key,), loaded_spec.source, root) for key, value in data.items()}
 
 
 def _with_defaults(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -164,21 +164,6 @@ def _by_archive(data: Mapping[str, Any]) -> dict[str, Any]:
             return {**data, "models": {model["archive"]: model for model in models}}
         case _:  # a record of another contract is compared as it is
             return {**data}
-
-
-def _with_relative_paths(value: Any, path: KeyPath, loaded_spec: LoadedSpec, root: Path) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: _with_relative_paths(inner, (*path, key), loaded_spec, root) for key, inner in value.items()
-        }
-    if isinstance(value, list):
-        return [
-            _with_relative_paths(inner, (*path, index), loaded_spec, root)
-            for index, inner in enumerate(value)
-        ]
-    if isinstance(value, str) and is_path(path) and not value.startswith(S3):
-        return os.path.relpath(loaded_spec.source.mark(path).file.parent / value, root)
-    return value
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], path: KeyPath) -> Iterator[KeyChange]:

@@ -30,7 +30,7 @@ class SynthesisedStack:
     template: str
     tags: dict[str, str]
     notifications: list[str]
-    protected: bool
+    is_protected: bool
 
     @property
     def change_set(self) -> str:
@@ -50,7 +50,7 @@ def synthesised_stack(assembly: Path, name: str) -> SynthesisedStack:
         template=(assembly / properties["templateFile"]).read_text("utf-8"),
         tags=properties.get("tags", {}),
         notifications=properties.get("notificationArns", []),
-        protected=properties.get("terminationProtection", False),
+        is_protected=properties.get("terminationProtection", False),
     )
 
 
@@ -64,7 +64,7 @@ def has_same_settings(local_stack: SynthesisedStack, stack: StackTypeDef) -> boo
     return (
         {entry["Key"]: entry["Value"] for entry in stack.get("Tags", [])} == local_stack.tags
         and stack.get("NotificationARNs", []) == local_stack.notifications
-        and stack.get("EnableTerminationProtection", False) == local_stack.protected
+        and stack.get("EnableTerminationProtection", False) == local_stack.is_protected
     )
 
 

@@ -130,10 +130,10 @@ def _unsafe_attributes(before: Template, after: Template, conditions: Set[str]) 
 
 
 def _replaces(kind: str, properties: Set[str]) -> bool:
-    create_only_properties = create_only(kind)
-    if create_only_properties is None:
+    protected_names = create_only_properties(kind)
+    if protected_names is None:
         return bool(properties) and not _is_custom(kind)
-    return not create_only_properties.isdisjoint(properties)
+    return not protected_names.isdisjoint(properties)
 
 
 def _is_custom(kind: str) -> bool:
@@ -178,7 +178,7 @@ def _identity(resource: Template) -> tuple[str, str]:
     return resource["Type"], str(resource.get("Metadata", {}).get(PATH, ""))
 
 
-def create_only(resource_type: str) -> frozenset[str] | None:
+def create_only_properties(resource_type: str) -> frozenset[str] | None:
     """The properties whose change replaces a resource of a type; None where the catalog has no such type."""
     properties = data_file("create_only.yaml")["types"].get(resource_type)
     return None if properties is None else frozenset(properties)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from triton_fleet.catalog.prices import price_sign
 from triton_fleet.changes.endpoint_change import EndpointChange
@@ -63,10 +64,10 @@ def money(cost: CostChange, *, certain: bool, percent: bool = True) -> str:
     if cost.after is None:
         return "unknown"
     sign = price_sign(certain=certain)
-    text = f"{sign}{cost.after.monthly:,}"
+    text = f"{sign}{cost.after.per_month:,}"
     if cost.difference is None:
         return f"{text} (before: unknown)"
-    if not cost.difference.hourly:
+    if not cost.difference.per_hour:
         return text
     share = (
         f", {'−' if cost.percent < 0 else '+'}{abs(cost.percent)} %"
@@ -76,12 +77,11 @@ def money(cost: CostChange, *, certain: bool, percent: bool = True) -> str:
     return f"{text} ({sign}{signed_cost(cost.difference)}{share})"
 
 
-def group_money(group: EndpointGroup, *, least: bool) -> str:
+def group_money(group: EndpointGroup, *, is_min: bool) -> str:
     """The sum of a group's costs afterwards, with that of the differences and the difference of one."""
-    cost, difference_range = (
-        (group.common.least, group.range_at_min) if least else (group.common.most, group.range_at_max)
-    )
-    text = money(cost, certain=group.common.certain_price, percent=least)
+    cost = attrgetter("min_cost" if is_min else "max_cost")
+    text = money(cost(group.common), certain=group.common.certain_price, percent=is_min)
+    difference_range = group.difference_range(cost)
     if difference_range is None:
         return text
     sign = price_sign(certain=group.common.certain_price)
@@ -98,11 +98,11 @@ def need_words(subject: str, endpoints: Sequence[EndpointChange]) -> str:
     """
     needs = [endpoint.need for endpoint in endpoints if endpoint.need]
     machine, suffix = needs[0].type, " each" * (len(needs) > 1)
-    beside, maximum = _range([need.beside for need in needs]), _range([need.most for need in needs])
+    beside, maximum = _range([need.beside for need in needs]), _range([need.max_instances for need in needs])
     if not needs[0].beside:
         return f"{subject} may reach {maximum} × {machine}{suffix}"
     old = "" if endpoints[0].effect is UpdateEffect.CREATED else " beside the old fleet"
-    later = f", up to {maximum} later" if any(need.most > need.beside for need in needs) else ""
+    later = f", up to {maximum} later" if any(need.max_instances > need.beside for need in needs) else ""
     return f"{subject} need{'s' * (len(needs) == 1)} {beside} × {machine}{suffix}{old}{later}"
 
 
@@ -123,8 +123,8 @@ def detail_lists(endpoint: EndpointChange) -> Iterator[tuple[str, Sequence[str]]
     rest = [*endpoint.changes, *endpoint.content][MAX_WORDS:]
     if rest:
         yield "more changes", rest
-    if endpoint.built:
-        yield "built before the deploy", endpoint.built
+    if endpoint.builds:
+        yield "built before the deploy", endpoint.builds
     if endpoint.traffic is not None:
         shortest, longest = endpoint.traffic.shortest, endpoint.traffic.longest
         times = [f"waits {shown_seconds(shortest)} besides the start of instances"] if shortest else []
@@ -208,7 +208,7 @@ class RepeatedLines:
                 is_new = member.effect is UpdateEffect.CREATED
                 needs[member.need.type, bool(member.need.beside), is_new].append(member)
         for (is_problem, common), entries in texts.items():
-            members = [affected for affected, _ in entries]
+            members = [change for change, _ in entries]
             text = common if len(members) > 1 else entries[0][1]
             subject = self._label(members)
             if is_problem:

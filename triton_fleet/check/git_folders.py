@@ -30,7 +30,7 @@ MAX_ENTRY_BYTES = 4096
 
 def input_git_findings(repositories: SpecRepositories) -> Iterator[Finding]:
     """The findings in the model repositories and the build folder of an endpoint, hidden folders included."""
-    spec, folders = repositories.loaded, list[Path]()
+    spec, folders = repositories.loaded_spec, list[Path]()
     for index, model in enumerate(spec.spec.models):
         if not in_s3(model):
             with suppress(FindingsError):  # reported where it is read

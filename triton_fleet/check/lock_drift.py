@@ -50,11 +50,11 @@ def differences(project: Project, repositories: SpecRepositories, lock: Lock) ->
     if project.is_promoted or lock.promoted_from is not None:
         return []
     findings = _differences(project, repositories, lock)
-    return with_hint_for_several(findings, repositories.loaded.spec.endpoint, project.environment)
+    return with_hint_for_several(findings, repositories.loaded_spec.spec.endpoint, project.environment)
 
 
 def _differences(project: Project, repositories: SpecRepositories, lock: Lock) -> list[Finding]:
-    spec = repositories.loaded
+    spec = repositories.loaded_spec
     endpoint = spec.spec.endpoint
     hint = f"run {project.environment.lock_command(endpoint)} and have the change reviewed"
     findings_of_spec = [
@@ -94,7 +94,7 @@ def _change_findings(
     hint: str,
 ) -> list[Finding]:
     """The changes in the repositories of which the checksums are given, the first of many."""
-    file = project.lock_file(repositories.loaded.spec.endpoint)
+    file = project.lock_file(repositories.loaded_spec.spec.endpoint)
     findings = [
         Finding(code=CODE, message=f"{change} {SINCE}", file=changed_path, hint=remedy or hint)
         for changed_path, change, remedy in _changes(
@@ -112,7 +112,7 @@ def _change_findings(
 
 def _other_digests(spec: EndpointSpec, lock: Lock) -> Iterator[tuple[int, str]]:
     """Entries of `models` in S3 of which the lock holds another content than the spec expects."""
-    for packed_archive in spec.packed:
+    for packed_archive in spec.packed_archives:
         model, archive = spec.models[packed_archive.index], lock.archives.get(packed_archive.name)
         if in_s3(model) and archive is not None and model.digest not in (None, archive.digest):
             message = f"the lock holds {archive.digest} of {model.archive!r}; the spec expects {model.digest}"
@@ -126,7 +126,7 @@ def _changes(
     absent_files: Collection[tuple[int, str]],
 ) -> Iterator[tuple[Path, str, str]]:
     """Each changed file, what changed, and the remedy if it is not a new lock."""
-    for index, model in enumerate(repositories.loaded.spec.models):
+    for index, model in enumerate(repositories.loaded_spec.spec.models):
         if in_s3(model) or model.archive not in checksums:
             continue
         before = lock.repositories.get(model.archive, LockedRepository()).files

@@ -121,8 +121,8 @@ def _promoted_spec(source: Project, target: Project, endpoint: str) -> LoadedSpe
 
 def _by_rules(target: Project, preview: PromotionPreview) -> Sequence[Finding]:
     """The errors for which a synthesis of an endpoint would be refused."""
-    spec, environment = preview.loaded, target.environment
-    endpoint = EndpointContext(loaded=spec, environment=environment, lock=preview.lock)
+    spec, environment = preview.loaded_spec, target.environment
+    endpoint = EndpointContext(loaded_spec=spec, environment=environment, lock=preview.lock)
     rules = [*rule_findings(endpoint, is_deploy=True), *source_findings(target, spec)]
     rules += [finding for _, finding in name_conflicts(target, [spec.spec.endpoint])]
     return [finding for finding in rules if finding.severity is Severity.ERROR]
@@ -131,5 +131,5 @@ def _by_rules(target: Project, preview: PromotionPreview) -> Sequence[Finding]:
 def _by_policies(
     target: Project, previews: Mapping[str, PromotionPreview], today: date
 ) -> Mapping[str, Sequence[Finding]]:
-    subjects = [Subject(preview.loaded, target, preview.lock) for preview in previews.values()]
+    subjects = [Subject(preview.loaded_spec, target, preview.lock) for preview in previews.values()]
     return refusals(target, subjects, today, of_environment=True)

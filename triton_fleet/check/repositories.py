@@ -255,4 +255,4 @@ def _context(models: Mapping[str, LockedModel], target: RepositoryTarget) -> Mod
     called_models = tuple(model for model in placed_models if model.name not in steps)
     if target.default_model is not None:
         called_models = tuple(model for model in placed_models if model.name == target.default_model)
-    return ModelsContext(models=placed_models, called=called_models, container=target.container())
+    return ModelsContext(models=placed_models, reachable_models=called_models, container=target.container())

@@ -205,7 +205,7 @@ def draft_findings(project: Project, loaded_spec: LoadedSpec) -> list[Finding]:
     repositories = SpecRepositories(loaded_spec)
     lock, refusals = draft_lock(repositories)
     endpoint = EndpointContext(
-        loaded=loaded_spec, environment=project.environment, lock=lock, reads_folders=True
+        loaded_spec=loaded_spec, environment=project.environment, lock=lock, reads_folders=True
     )
     findings = [*source_findings(project, loaded_spec), *rule_findings(endpoint), *refusals]
     findings += [*image_findings(project, loaded_spec, None), *repository_findings(repositories)]
@@ -215,7 +215,7 @@ def draft_findings(project: Project, loaded_spec: LoadedSpec) -> list[Finding]:
 def idle_notifications(project: Project, specs: Sequence[LoadedSpec]) -> Iterator[Finding]:
     """A warning for each, where the specs are all endpoints that the environment has or may get."""
     names = {spec.spec.endpoint for spec in specs}
-    if not names or names != {*project.spec_files} or project.unpromoted:
+    if not names or names != {*project.spec_files} or project.unpromoted_names:
         return
     environment = project.environment
     owners = sorted({spec.spec.owner.team for spec in specs if spec.spec.owner})

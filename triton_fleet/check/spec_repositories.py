@@ -41,7 +41,7 @@ def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
 
     Folders that cannot be read, and what is in S3, are left out.
     """
-    spec = repositories.loaded
+    spec = repositories.loaded_spec
     findings = [*input_git_findings(repositories), *_of_folders(repositories)]
     codes_allowed_by_spec = allowed_codes(spec.spec.allow)
     codes_allowed_by_spec |= {
@@ -59,7 +59,7 @@ def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
 
 
 def _of_folders(repositories: SpecRepositories) -> Iterator[Finding]:
-    spec = repositories.loaded
+    spec = repositories.loaded_spec
     for index, archive in enumerate(spec.spec.models):
         if in_s3(archive):
             continue
@@ -160,7 +160,7 @@ def sample_findings(loaded_spec: LoadedSpec, index: int, plan: LoadPlan) -> Iter
         index: Which entry of its `models`.
         plan: What the container makes of the repository.
     """
-    targets = {item.name for item in loaded_spec.spec.models[index].packed(index)}
+    targets = {item.name for item in loaded_spec.spec.models[index].packed_archives(index)}
     samples = [
         (number, item)
         for number, item in enumerate(loaded_spec.spec.samples)

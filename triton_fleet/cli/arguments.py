@@ -58,7 +58,7 @@ Endpoints: TypeAlias = Annotated[
         " changed:REF, or files: see docs/check.md#select-endpoints. Default: all.",
     ),
 ]
-DEPLOYED = "Deployed endpoints, with or without a spec; globs and conditions select those with one."
+DEPLOYED_HELP = "Deployed endpoints, with or without a spec; globs and conditions select those with one."
 """The help of arguments that are looked for in an account."""
 Profile: TypeAlias = Annotated[
     str | None,

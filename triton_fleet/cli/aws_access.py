@@ -54,16 +54,26 @@ def local_fleet(root: Path, client: BaseClient) -> Supervisor | None:
     return supervisor if supervisor is not None and supervisor.url == url else None
 
 
+def running_supervisor(root: Path) -> Supervisor:
+    """The process of the local fleet on this machine.
+
+    Raises:
+        CannotRunError: none is running.
+    """
+    from triton_fleet.local.state import LocalState
+
+    if (supervisor := LocalState(root).supervisor()) is None:
+        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
+    return supervisor
+
+
 def _embedded_access(project: Project, profile: str | None) -> Access:
     if profile is not None:
         message = f"--profile {profile}: the environment `local` runs on this machine and uses no AWS profile"
         raise FindingsError([Finding(code="FL603", message=message, hint="remove --profile")])
     from triton_fleet.aws.access import embedded_access
-    from triton_fleet.local.state import LocalState
 
-    supervisor, deployment = LocalState(project.root).supervisor(), project.deployment
-    if supervisor is None:
-        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
+    supervisor, deployment = running_supervisor(project.root), project.deployment
     if supervisor.region != deployment.region:
         problem = (
             f"the local fleet runs in {supervisor.region}; environments/local.yaml has {deployment.region}"

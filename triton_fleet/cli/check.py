@@ -224,7 +224,7 @@ def _of_specs(
         settings = fleet.environment.readable(env) if paths and env in fleet.environments else None
         if settings and settings.promoted_from:
             selection = promotion_selection(fleet.open(env), paths, selector)
-            endpoint_selection, names = selection.own, {*selection.waiting.endpoints}
+            endpoint_selection, names = selection.own, {*selection.promotable.endpoints}
         else:
             endpoint_selection = selector.select(paths)
         project = fleet.open(env, endpoint_selection.endpoints, endpoint_selection.draft_names())

@@ -25,7 +25,7 @@ app = typer.Typer(help="Write the workflows, pipeline and CODEOWNERS for CI.", n
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where GitHub or GitLab looks."""
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")]
-Locked = Annotated[
+LockedOption = Annotated[
     bool,
     typer.Option(
         "--locked", help="Trust the locks in every check and deploy: for fleets whose weights are not in CI."
@@ -90,7 +90,7 @@ def codeowners(
 
 
 @app.command()
-def github(check: Check = False, locked: Locked = False) -> None:
+def github(check: Check = False, locked: LockedOption = False) -> None:
     """Write GitHub Actions workflows: check, deploy, promote, find drift.
 
     Environments with `access.github` are deployed, compared and promoted to; see docs/ci.md.
@@ -122,7 +122,7 @@ def gitlab(
         ),
     ] = None,
     check: Check = False,
-    locked: Locked = False,
+    locked: LockedOption = False,
 ) -> None:
     """Write a GitLab CI pipeline: check, deploy, find drift.
 
@@ -177,7 +177,7 @@ def _write(
 
 
 def _text(file: Path, *, newline: str | None = None) -> str:
-    """What a file holds; with `newline=""` the ends of its lines stay as they are."""
+    """Text of a file; with `newline=""` the ends of its lines stay as they are."""
     try:
         with file.open(encoding="utf-8", newline=newline) as stream:
             return stream.read()

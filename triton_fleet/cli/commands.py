@@ -48,11 +48,59 @@ def _name_value(parameter: Any) -> None:
         parameter.metavar = parameter.name.upper()
 
 
-FIRST_STEPS = "First steps"
-DAILY_WORK = "Review and deploy"
-INSIGHT = "Inspect and diagnose"
-ARTIFACTS = "Archives, engines, images, models"
-UPKEEP = "Maintain the fleet"
+PANELS: Mapping[str, Mapping[str, str]] = {
+    "First steps": {
+        "init": "Write the files of a new fleet; no file is overwritten.",
+        "new": "Write the spec of a new endpoint; no file is overwritten.",
+        "local": "Run endpoints on this machine, with a real Triton.",
+        "invoke": "Invoke an endpoint and print its answer.",
+    },
+    "Review and deploy": {
+        "check": "Check endpoints or model repositories; nothing is changed.",
+        "lock": "Record in locks/ENV/ what an environment will run.",
+        "report": "Report what a change does when deployed, for its reviewers.",
+        "preflight": "Check that the account is ready for a deploy.",
+        "deploy": "Check, publish and deploy endpoints.",
+        "promote": "Copy what one environment runs to another, for review.",
+        "diff": "Show what has not been promoted to an environment.",
+        "rollback": "Restore an earlier lock of an endpoint, for review.",
+        "history": "List an endpoint's releases: who deployed what.",
+        "destroy": "Delete the stacks of endpoints after confirmation.",
+    },
+    "Inspect and diagnose": {
+        "ls": "Compare specs, locks and live stacks.",
+        "show": "Show an endpoint's effective spec, with reasons.",
+        "cost": "Show what endpoints cost per hour and month.",
+        "dashboard": "Write an endpoint's dashboard as one HTML page.",
+        "doctor": "Find out why an endpoint fails.",
+        "drift": "Find what was changed by hand in AWS, and revert it.",
+        "rules": "List the rules of `fleet check`, or explain some.",
+    },
+    "Archives, engines, images, models": {
+        "publish": "Upload the archives that the content store lacks.",
+        "engines": "Plan, build and explain TensorRT engines.",
+        "images": "Plan, build and inspect your own container images.",
+        "models": "List, add and remove models without a deploy (live sets).",
+    },
+    "Maintain the fleet": {
+        "ci": "Write the workflows, pipeline and CODEOWNERS for CI.",
+        "schema": "Write the JSON Schemas and the generated docs.",
+        "upgrade-check": "Compare the templates of this version with those of another.",
+    },
+}
+"""The first line of the help of each command or group, by the heading of the overview; 80 columns wide."""
+PATHS = {
+    "local": "local:app",
+    "invoke": "invoke.command:invoke",
+    "history": "history:history_command",
+    "show": "show.command:show",
+    "cost": "cost.command:cost",
+    "engines": "engines.command:app",
+    "images": "images.command:app",
+    "models": "models:app",
+    "ci": "ci:app",
+}
+"""The module and the function of a command, or the `Typer` of a group, where they are not called as it is."""
 
 
 @dataclass(frozen=True)
@@ -71,100 +119,11 @@ class Subcommand:
 
 
 COMMANDS: Mapping[str, Subcommand] = {
-    "init": Subcommand(
-        "triton_fleet.cli.init:init", FIRST_STEPS, "Write the files of a new fleet; no file is overwritten."
-    ),
-    "new": Subcommand(
-        "triton_fleet.cli.new:new", FIRST_STEPS, "Write the spec of a new endpoint; no file is overwritten."
-    ),
-    "local": Subcommand(
-        "triton_fleet.cli.local:app", FIRST_STEPS, "Run endpoints on this machine, with a real Triton."
-    ),
-    "invoke": Subcommand(
-        "triton_fleet.cli.invoke.command:invoke", FIRST_STEPS, "Invoke an endpoint and print its answer."
-    ),
-    "check": Subcommand(
-        "triton_fleet.cli.check:check",
-        DAILY_WORK,
-        "Check endpoints or model repositories; nothing is changed.",
-    ),
-    "lock": Subcommand(
-        "triton_fleet.cli.lock:lock", DAILY_WORK, "Record in locks/ENV/ what an environment will run."
-    ),
-    "report": Subcommand(
-        "triton_fleet.cli.report:report",
-        DAILY_WORK,
-        "Report what a change does when deployed, for its reviewers.",
-    ),
-    "preflight": Subcommand(
-        "triton_fleet.cli.preflight:preflight", DAILY_WORK, "Check that the account is ready for a deploy."
-    ),
-    "deploy": Subcommand(
-        "triton_fleet.cli.deploy:deploy", DAILY_WORK, "Check, publish and deploy endpoints."
-    ),
-    "promote": Subcommand(
-        "triton_fleet.cli.promote:promote",
-        DAILY_WORK,
-        "Copy what one environment runs to another, for review.",
-    ),
-    "diff": Subcommand(
-        "triton_fleet.cli.diff:diff", DAILY_WORK, "Show what has not been promoted to an environment."
-    ),
-    "rollback": Subcommand(
-        "triton_fleet.cli.rollback:rollback",
-        DAILY_WORK,
-        "Restore an earlier lock of an endpoint, for review.",
-    ),
-    "history": Subcommand(
-        "triton_fleet.cli.history:history_command",
-        DAILY_WORK,
-        "List an endpoint's releases: who deployed what.",
-    ),
-    "destroy": Subcommand(
-        "triton_fleet.cli.destroy:destroy", DAILY_WORK, "Delete the stacks of endpoints after confirmation."
-    ),
-    "ls": Subcommand("triton_fleet.cli.ls:ls", INSIGHT, "Compare specs, locks and live stacks."),
-    "show": Subcommand(
-        "triton_fleet.cli.show.command:show",
-        INSIGHT,
-        "Show an endpoint's effective spec, with reasons.",
-    ),
-    "cost": Subcommand(
-        "triton_fleet.cli.cost.command:cost", INSIGHT, "Show what endpoints cost per hour and month."
-    ),
-    "dashboard": Subcommand(
-        "triton_fleet.cli.dashboard:dashboard", INSIGHT, "Write an endpoint's dashboard as one HTML page."
-    ),
-    "doctor": Subcommand("triton_fleet.cli.doctor:doctor", INSIGHT, "Find out why an endpoint fails."),
-    "drift": Subcommand(
-        "triton_fleet.cli.drift:drift", INSIGHT, "Find what was changed by hand in AWS, and revert it."
-    ),
-    "rules": Subcommand(
-        "triton_fleet.cli.rules:rules", INSIGHT, "List the rules of `fleet check`, or explain some."
-    ),
-    "publish": Subcommand(
-        "triton_fleet.cli.publish:publish", ARTIFACTS, "Upload the archives that the content store lacks."
-    ),
-    "engines": Subcommand(
-        "triton_fleet.cli.engines.command:app", ARTIFACTS, "Plan, build and explain TensorRT engines."
-    ),
-    "images": Subcommand(
-        "triton_fleet.cli.images.command:app", ARTIFACTS, "Plan, build and inspect your own container images."
-    ),
-    "models": Subcommand(
-        "triton_fleet.cli.models:app", ARTIFACTS, "List, add and remove models without a deploy (live sets)."
-    ),
-    "ci": Subcommand(
-        "triton_fleet.cli.ci:app", UPKEEP, "Write the workflows, pipeline and CODEOWNERS for CI."
-    ),
-    "schema": Subcommand(
-        "triton_fleet.cli.schema:schema", UPKEEP, "Write the JSON Schemas and the generated docs."
-    ),
-    "upgrade-check": Subcommand(
-        "triton_fleet.cli.upgrade_check:upgrade_check",
-        UPKEEP,
-        "Compare the templates of this version with those of another.",
-    ),
+    name: Subcommand(
+        f"triton_fleet.cli.{PATHS.get(name, f'{name}:{name}'.replace('-', '_'))}", panel, summary
+    )
+    for panel, summaries in PANELS.items()
+    for name, summary in summaries.items()
 }
 """The commands in the order of the overview."""
 
@@ -206,7 +165,7 @@ class FleetGroup(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """What help and completion list of a command; it is not loaded."""
+        """A command as help and completion list it; it is not loaded."""
         if (subcommand := COMMANDS.get(cmd_name)) is None:
             return None
         return TyperCommand(cmd_name, short_help=subcommand.summary, rich_help_panel=subcommand.panel)

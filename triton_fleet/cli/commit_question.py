@@ -23,7 +23,7 @@ MAX_FILES = 5
 
 
 def committed_checkout(
-    project: Project, *, locked: bool, allow_dirty: bool, restored: Iterable[Path] = ()
+    project: Project, *, locked: bool, allow_dirty: bool, restored_files: Iterable[Path] = ()
 ) -> Checkout:
     """The commit that endpoints are deployed from, if the user agrees to what differs from it.
 
@@ -42,7 +42,7 @@ def committed_checkout(
         raise
     files = sorted(
         {*current_checkout.uncommitted}.difference(
-            Path(os.path.realpath(restored_file)) for restored_file in restored
+            Path(os.path.realpath(restored_file)) for restored_file in restored_files
         )
     )
     if not files or allow_dirty:

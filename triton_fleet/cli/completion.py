@@ -1,4 +1,4 @@
-"""What a shell completes: commands, options, and the names of environments, endpoints and profiles.
+"""Completion for shells: commands, options, and the names of environments, endpoints and profiles.
 
 What a command takes is read from `signatures.json`, which `fleet schema` writes: the module of a command is
 slow to load. Only the names of a fleet's files are read, so that a mistake in one of them does not matter.
@@ -61,7 +61,7 @@ class CommandSketch(TyperCommand):
 
 
 def candidates(command: str, words: Sequence[str], incomplete: str) -> Iterable[str]:
-    """What can follow a command and complete words, whatever it begins with.
+    """Words that can follow a command and complete words, whatever it begins with.
 
     Args:
         command: A command or a group.
@@ -97,18 +97,6 @@ def _values(takes: str | list[str]) -> Iterable[str]:
     return takes if isinstance(takes, list) else NAMES.get(takes, tuple)()
 
 
-def _environments() -> Iterable[str]:
-    return yaml_stems(_root() / "environments")[0]
-
-
-def _endpoints() -> Iterable[str]:
-    return spec_files(_root()).by_endpoint
-
-
-def _spec_profiles() -> Iterable[str]:
-    return yaml_stems(_root() / PROFILES)[0]
-
-
 def _aws_profiles() -> Iterable[str]:
     """The profiles in the user's AWS settings, read without boto3, which is slow to import."""
     config = Path(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config").expanduser()
@@ -139,11 +127,10 @@ def _root() -> Path:
 
 
 NAMES: Mapping[str, Callable[[], Iterable[str]]] = {
-    "ENV": _environments,
-    "ENDPOINT": _endpoints,
-    "PATH": _endpoints,
+    "ENV": lambda: yaml_stems(_root() / "environments")[0],
+    **dict.fromkeys(("ENDPOINT", "PATH"), lambda: spec_files(_root()).by_endpoint),
     "PROFILE": _aws_profiles,
-    "SPEC_PROFILE": _spec_profiles,
+    "SPEC_PROFILE": lambda: yaml_stems(_root() / PROFILES)[0],
     "INSTANCE": _instance_types,
     "NAME|CODE": _rules,
 }

@@ -14,7 +14,7 @@ from rich.text import Text
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
 from triton_fleet.aws.deploy.deploy_folder import DeployFolder
-from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from triton_fleet.aws.deploy.stack_lease import StackLeases, StackTerms
 from triton_fleet.aws.preflight.quotas import headroom
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
@@ -29,7 +29,7 @@ from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.git.files import contains
 from triton_fleet.local.limitations import with_servable_images
-from triton_fleet.printers.console import OutputConsole
+from triton_fleet.printers.console import OutputConsole, plain_table
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.printers.steps import Outcome, Steps
@@ -151,7 +151,12 @@ def deploy(
             sources=lambda name: release_source(project, name, caller, source),
             leases=StackLeases(
                 access,
-                StackHolder(str(caller), token, source.commit, has_changes=bool(source.uncommitted)),
+                StackTerms(
+                    holder=str(caller),
+                    token=token,
+                    commit=source.commit,
+                    has_changes=bool(source.uncommitted),
+                ),
                 steps.say,
                 lambda commit: locked or contains(root, commit),
             ),
@@ -164,9 +169,7 @@ def deploy(
 
 def _summary(steps: Steps) -> Table:
     """The result of each step, with the reason if it failed; the remaining ones as not started."""
-    table = Table(box=None, pad_edge=False)
-    for column in ("step", "result"):
-        table.add_column(column, overflow="fold")
+    table = plain_table("step", "result")
     table.add_column("seconds", justify="right")
     for step in steps.history:
         outcome, note = step.outcome, visible(step.note)

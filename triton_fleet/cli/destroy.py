@@ -12,11 +12,11 @@ import typer
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.destroy import Deletion, plan_deletion
 from triton_fleet.aws.deploy.destroy import destroy as delete
-from triton_fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from triton_fleet.aws.deploy.stack_lease import StackLeases, StackTerms
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.awsapi.actor import actor
 from triton_fleet.awsapi.errors import aws_errors_as_findings
-from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
+from triton_fleet.cli.arguments import DEPLOYED_HELP, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import ask_consent, ask_name, end_like_ctrl_c, say
@@ -38,7 +38,7 @@ def destroy(
         list[str],
         typer.Argument(
             metavar="ENDPOINT",
-            help=DEPLOYED,
+            help=DEPLOYED_HELP,
         ),
     ],
     env: Env,
@@ -96,8 +96,8 @@ def destroy(
 
 
 def _leases(access: Access, steps: Steps) -> StackLeases:
-    holder = StackHolder(str(actor(access.check_account(), os.environ)), uuid4().hex)
-    leases = StackLeases(access, holder, steps.say)
+    terms = StackTerms(holder=str(actor(access.check_account(), os.environ)), token=uuid4().hex)
+    leases = StackLeases(access, terms, steps.say)
     leases.begin()
     return leases
 
@@ -176,8 +176,8 @@ def _cost(project: Project, live: LiveEndpoint) -> str:
     price = prices.price(live.instance_type, region)
     if price is None:
         return f"unknown: {prices.absence(live.instance_type, region)[0]}"
-    cost = Cost(hourly=live.instances * price.hourly)
-    return f"{price.sign}{cost.monthly:,} {prices.currency}"
+    cost = Cost(per_hour=live.instances * price.per_hour)
+    return f"{price.sign}{cost.per_month:,} {prices.currency}"
 
 
 def _keep_note(deployment: Deployment, endpoint: str) -> str:

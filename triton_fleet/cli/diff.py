@@ -41,7 +41,7 @@ def diff(
     }
     entries, names = backlog(project, promotions), list[str]()
     if endpoints:
-        selection = promotion_selection(project, endpoints).waiting
+        selection = promotion_selection(project, endpoints).promotable
         print_notes(selection, env)
         names = selection.endpoints
         entries = [entry for entry in entries if entry.name in names]

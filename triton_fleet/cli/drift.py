@@ -15,7 +15,7 @@ from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_
 from triton_fleet.aws.running_configuration import endpoint_stacks, unknown_stack
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack
-from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
+from triton_fleet.cli.arguments import DEPLOYED_HELP, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.deploy import ATTEMPTS
@@ -34,7 +34,7 @@ CODE = "FL605"
 def drift(
     env: Env,
     endpoints: Annotated[
-        list[str] | None, typer.Argument(metavar="ENDPOINT", help=f"{DEPLOYED} Default: all.")
+        list[str] | None, typer.Argument(metavar="ENDPOINT", help=f"{DEPLOYED_HELP} Default: all.")
     ] = None,
     foundation: Annotated[
         bool, typer.Option("--foundation", help="Compare only what endpoints share.")
@@ -97,15 +97,15 @@ def _stacks(
     deployment: Deployment,
     names: Sequence[str],
     live: dict[str, LiveStack],
-    shared: LiveStack | None,
-    asked: Sequence[str] | None,
+    foundation: LiveStack | None,
+    arguments: Sequence[str] | None,
 ) -> list[tuple[str | None, LiveStack]]:
     """The stacks to compare; one that is asked for by its name has to exist."""
-    for name in asked or ():
+    for name in arguments or ():
         if name in names and name not in live:
             raise unknown_stack(deployment, name, live)
     stacks: list[tuple[str | None, LiveStack]] = [(name, live[name]) for name in names if name in live]
-    return [*([(None, shared)] if shared else []), *stacks]
+    return [*([(None, foundation)] if foundation else []), *stacks]
 
 
 def _findings(stack: StackDrift, env: str) -> list[Finding]:

@@ -53,7 +53,7 @@ def history_command(
         release_entries = history(releases, description["EndpointStatus"] if description else None)[:limit]
         lost_objects = lost_archives(s3, bucket, [entry.release for entry in release_entries])
     release_entries = [
-        replace(entry, lost=_lost_objects(entry.release, lost_objects)) for entry in release_entries
+        replace(entry, lost_keys=_lost_objects(entry.release, lost_objects)) for entry in release_entries
     ]
     if format is OutputFormat.JSON:
         entries = [entry_record(entry) for entry in release_entries]
@@ -92,8 +92,8 @@ def entry_lines(entry: HistoryEntry, *, is_oldest: bool) -> list[str]:
     lines += [f"  {change}" for change in entry.changes]
     if is_oldest:
         lines.append("  the oldest that is recorded")
-    if entry.lost:
-        lines.append(f"  cannot be restored: the bucket no longer has {', '.join(entry.lost)}")
+    if entry.lost_keys:
+        lines.append(f"  cannot be restored: the bucket no longer has {', '.join(entry.lost_keys)}")
     return lines
 
 
@@ -116,5 +116,5 @@ def entry_record(entry: HistoryEntry) -> dict[str, object]:
         "uncommitted": source.uncommitted if source else None,
         "same_as": entry.same_as,
         "changes": list(entry.changes),
-        "lost_archives": list(entry.lost),
+        "lost_archives": list(entry.lost_keys),
     }

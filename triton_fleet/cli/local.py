@@ -12,13 +12,14 @@ import typer
 
 from triton_fleet.awsapi.emulator import client_variables
 from triton_fleet.cli.arguments import Concurrency, Endpoints, FailFast
+from triton_fleet.cli.aws_access import running_supervisor
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.folders import project_root
 from triton_fleet.core.formats import format_size
-from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import EndpointStatus, Status, TargetModelStatus, ask_status
 from triton_fleet.printers.console import OutputConsole
@@ -70,7 +71,7 @@ def up(
 @app.command()
 def status() -> None:
     """Show what is served, and how it differs from SageMaker."""
-    supervisor = _supervisor()
+    supervisor = running_supervisor(project_root(Path.cwd()))
     say(f"embedded AWS at {supervisor.url}, process {supervisor.pid}")
     _show(ask_status(supervisor), supervisor)
 
@@ -85,7 +86,7 @@ def env(
 
     Run `eval "$(fleet local env)"`.
     """
-    supervisor = _supervisor()
+    supervisor = running_supervisor(project_root(Path.cwd()))
     variables = client_variables(region=supervisor.region, url=supervisor.url, keys=supervisor.keys)
     if format is VariableFormat.JSON:
         print_json(variables)
@@ -128,13 +129,6 @@ def down() -> None:
     supervisor = stop_supervisor(state)
     state.clean()
     say("stopped" if supervisor else "nothing was running")
-
-
-def _supervisor() -> Supervisor:
-    supervisor = _state().supervisor()
-    if supervisor is None:
-        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
-    return supervisor
 
 
 def _state() -> LocalState:

@@ -19,7 +19,7 @@ from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import print_notes, selection_or_refusal
 from triton_fleet.findings import FindingsError
-from triton_fleet.printers.console import OutputConsole, unfolded_console
+from triton_fleet.printers.console import OutputConsole, plain_table, unfolded_console
 from triton_fleet.printers.lines import print_json
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.condition import is_selector
@@ -66,7 +66,7 @@ def ls(
 
 @dataclass(frozen=True)
 class _EnvironmentSelection:
-    """What arguments select in one environment, and those that it does not have."""
+    """The selection of arguments in one environment, and those that it does not have."""
 
     project: Project
     selection: Selection
@@ -122,11 +122,8 @@ def _entries(
 
 
 def _table(entries: list[InventoryEntry], *, several: bool, owners: bool) -> Table:
-    table = Table(box=None, pad_edge=False)
-    headings = ["env"] if several else []
-    headings += ["endpoint", *(["owner"] if owners else []), "files", "deployed", "behind"]
-    for title in headings:
-        table.add_column(title, overflow="fold")
+    owner = ["owner"] if owners else []
+    table = plain_table(*(["env"] if several else []), "endpoint", *owner, "files", "deployed", "behind")
     for entry in entries:
         files, state = _files(entry), _state(entry)
         table.add_row(

@@ -123,9 +123,9 @@ def remove(
 
 
 def _row(live: LiveSet, target: Target, digests: dict[str, str]) -> tuple[str, ...]:
-    if target.size is None or target.modified is None:
+    if target.size is None or target.mtime is None:
         publish = f"fleet publish --env {live.deployment.environment} {live.endpoint}"
         return target.name, "", "", "", f"in the spec, but not in the bucket: run `{publish}`"
-    modification_time = target.modified.strftime("%Y-%m-%d %H:%M:%S %Z")
+    modification_time = target.mtime.strftime("%Y-%m-%d %H:%M:%S %Z")
     origin = "spec" if target.is_declared else "added by hand"
     return target.name, shown_size(target.size), modification_time, digests.get(target.name, ""), origin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,8 +10,16 @@ import typer
 from triton_fleet.cli.arguments import policy_day
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say
+from triton_fleet.findings import FindingsError
 from triton_fleet.new.proposal.spec import proposed_spec
-from triton_fleet.new.proposal.writer import new_file, projects_with, spec_folder, spec_of, write_spec
+from triton_fleet.new.proposal.writer import (
+    new_file,
+    placed_elsewhere,
+    projects_with,
+    spec_folder,
+    spec_of,
+    write_spec,
+)
 from triton_fleet.new.proposal.yaml_text import copied_spec
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_error
@@ -68,24 +77,28 @@ def new(
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
-    if mode is not None and from_repository is None:
-        raise typer.BadParameter("only with --from-repository", param_hint="--mode")
-    if profile and from_repository is None:
-        raise typer.BadParameter("only with --from-repository", param_hint="--profile")
-    if folder is not None and from_repository is None:
-        raise typer.BadParameter(
-            "only with --from-repository: a copy is written beside the original", param_hint="--folder"
-        )
+    beside_original = ": a copy is written beside the original"
+    for option, value, reason in (
+        ("mode", mode, ""),
+        ("profile", profile, ""),
+        ("folder", folder, beside_original),
+    ):
+        if value not in (None, []) and from_repository is None:
+            raise typer.BadParameter(f"only with --from-repository{reason}", param_hint=f"--{option}")
     fleet = current_fleet()
     root = fleet.root
     beside = None if from_spec is None else spec_of(root, from_spec).parent
     file = new_file(root, name, beside or spec_folder(root, folder or ""))
     projects = projects_with(fleet, name)
-    if from_repository is not None:
-        text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
-    else:
-        text = copied_spec(projects[0].draft(spec_of(root, str(from_spec))), name)
-    findings = write_spec(file, text, projects, policy_day())
+    try:
+        if from_repository is not None:
+            text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
+        else:
+            text = copied_spec(projects[0].draft(spec_of(root, str(from_spec))), name)
+        findings = write_spec(file, text, projects, policy_day())
+    except FindingsError as error:
+        source_folder = None if from_repository is None else Path(from_repository)
+        raise FindingsError(placed_elsewhere(error.findings, file, source_folder)) from error
     say(f"wrote {file.relative_to(root)}")
     if findings:
         print_findings(findings, Format.HUMAN, root)

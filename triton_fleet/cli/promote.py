@@ -20,7 +20,7 @@ from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.progress import progress_on, shown_size
 from triton_fleet.store.promote.lock import require_two
-from triton_fleet.store.promote.promote import Next, PromotionSource
+from triton_fleet.store.promote.promote import PromotionSide
 from triton_fleet.store.promote.promote import promote as copy_and_lock
 from triton_fleet.store.promote.spec import adopted_specs, target_for
 from triton_fleet.store.promote.template_digest import template_digests
@@ -88,18 +88,9 @@ def promote(
     source_project = replace(source_project, endpoints=promotion_target.endpoints)
     require_two(source_project, promotion_target, LOCAL)
     require_promotable(source_project, promotion_target, policy_day(today))
-    read = connect(source_project, from_profile)
-    access = connect(promotion_target, to_profile)
+    origin = _side(source_project, from_profile)
     result = copy_and_lock(
-        PromotionSource(
-            project=source_project,
-            s3=read.client("s3"),
-            sagemaker=read.client("sagemaker"),
-            ecr=read.client("ecr"),
-        ),
-        Next(project=promotion_target, s3=access.client("s3"), ecr=access.client("ecr")),
-        progress_on(OutputConsole()),
-        template_digests,
+        origin, _side(promotion_target, to_profile), progress_on(OutputConsole()), template_digests
     )
     say(_summary("archive", result.copies, result.bytes, result.present))
     if result.images or result.images_present:
@@ -116,6 +107,11 @@ def promote(
         say(f"the lock{' is' if len(source_project.endpoints) == 1 else 's are'} up to date: {deploy}")
 
 
+def _side(project: Project, profile: str | None) -> PromotionSide:
+    client = connect(project, profile).client
+    return PromotionSide(project=project, s3=client("s3"), ecr=client("ecr"), sagemaker=client("sagemaker"))
+
+
 def _adopt(project: Project, endpoints: Sequence[str]) -> None:
     """Write the specs that locks lack, of the fleet's own specs."""
     files = adopted_specs(project, endpoints)
@@ -125,8 +121,8 @@ def _adopt(project: Project, endpoints: Sequence[str]) -> None:
         say(f"every lock of {project.environment.environment} has its spec")
 
 
-def _summary(what: str, copied: int, size: int, there: int) -> str:
-    if not copied:
-        return f"copied nothing: {count_of(there, what)} already present"
-    also = f"; {there} already present" if there else ""
-    return f"copied {count_of(copied, what)}, {shown_size(size)}{also}"
+def _summary(what: str, copy_count: int, size: int, present_count: int) -> str:
+    if not copy_count:
+        return f"copied nothing: {count_of(present_count, what)} already present"
+    also = f"; {present_count} already present" if present_count else ""
+    return f"copied {count_of(copy_count, what)}, {shown_size(size)}{also}"

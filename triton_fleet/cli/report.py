@@ -21,7 +21,7 @@ MIN_LIMIT, DEFAULT_LIMIT = 1_000, 65_536
 
 
 class ReportFormat(StrEnum):
-    """What is written."""
+    """Form of the report."""
 
     MARKDOWN = "md"
     HTML = "html"

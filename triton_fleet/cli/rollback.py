@@ -66,7 +66,7 @@ def rollback(
         say(f"the spec is also that of {', '.join(neighbours)}")
     if deploy:
         current = current_project(env, endpoint)
-        committed_checkout(current, locked=True, allow_dirty=False, restored=release.contents)
+        committed_checkout(current, locked=True, allow_dirty=False, restored_files=release.contents)
         deploy_command(env, [endpoint], locked=True, allow_dirty=True, profile=profile)
     elif files:
         lock_option = "" if project.is_promoted else " --locked"

@@ -107,7 +107,7 @@ def _unknown(word: str, words: list[str]) -> Finding:
 def _theme(name: str) -> Theme:
     themes_by_name = {theme.name: theme for theme in themes()}
     if name not in themes_by_name:
-        hint = did_you_mean(name, themes_by_name, list_all=True)
+        hint = did_you_mean(name, themes_by_name, whole_list=True)
         raise FindingsError([Finding(code="FL132", message=f"theme {name!r} does not exist", hint=hint)])
     return themes_by_name[name]
 
@@ -130,17 +130,16 @@ def _list(codes: Sequence[str]) -> None:
         console.print(_table(codes))
         return
     for code in codes:
-        rule = all_rules().get(code)
-        severity = severity_of(code) if rule is None else rule.severity
+        severity, takes, summary = _facts(code)
         console.print(
             Text.assemble(
                 (name_of(code), "bold"),
                 f" {code}, {theme_of(code).name}, ",
                 (severity, STYLE[severity]),
-                "" if rule is None else f", takes {rule.scope.words}",
+                f", takes {takes}" if takes else "",
             )
         )
-        say(f"  {_one_line(other_codes()[code] if rule is None else rule.summary)}")
+        say(f"  {summary}")
 
 
 def _table(codes: Sequence[str]) -> Table:
@@ -150,18 +149,18 @@ def _table(codes: Sequence[str]) -> Table:
     table.add_column("takes")
     table.add_column("summary", overflow="fold")
     for code in codes:
-        rule = all_rules().get(code)
-        severity = severity_of(code) if rule is None else rule.severity
-        summary = other_codes()[code] if rule is None else rule.summary
-        table.add_row(
-            Text(name_of(code), "bold"),
-            Text(code),
-            Text(theme_of(code).name),
-            Text(severity, STYLE[severity]),
-            Text("" if rule is None else rule.scope.words),
-            Text(_one_line(summary)),
-        )
+        severity, takes, summary = _facts(code)
+        name, level = Text(name_of(code), "bold"), Text(severity, STYLE[severity])
+        table.add_row(name, Text(code), Text(theme_of(code).name), level, Text(takes), Text(summary))
     return table
+
+
+def _facts(code: str) -> tuple[str, str, str]:
+    """The severity, what it takes, and the summary of a rule or another code."""
+    rule = all_rules().get(code)
+    if rule is None:
+        return severity_of(code), "", _one_line(other_codes()[code])
+    return rule.severity, rule.scope.words, _one_line(rule.summary)
 
 
 def _entry(code: str) -> dict[str, Any]:
@@ -176,8 +175,8 @@ def _entry(code: str) -> dict[str, Any]:
         **common,
         "severity": rule.severity.value,
         "summary": _one_line(rule.summary),
-        "why": rule.why,
-        "needed": rule.needed,
+        "why": rule.reason,
+        "needed": rule.is_needed,
         "at_deploy": rule.at_deploy,
         "takes": rule.scope.words,
         "source": rule.source,
@@ -195,9 +194,9 @@ def _explain(code: str) -> None:
         return
     say(f"{display_name(code)}: {weight_of(rule)}", "bold")
     say(_one_line(rule.summary))
-    if rule.why:
+    if rule.reason:
         say("")
-        for paragraph in rule.why.split("\n\n"):
+        for paragraph in rule.reason.split("\n\n"):
             say(_one_line(paragraph))
     _show_example(rule)
     say("")

@@ -1,4 +1,4 @@
-"""What each command takes, as `signatures.json` has it for the completion of shells."""
+"""Options and arguments of each command, as `signatures.json` has it for the completion of shells."""
 
 from __future__ import annotations
 

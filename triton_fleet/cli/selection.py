@@ -72,11 +72,11 @@ class PromotionSelection:
 
     Attributes:
         own: Those that the environment has, selected by what it has of them.
-        waiting: All whose promotion is meant: also those that main's files select, or that main has alone.
+        promotable: All whose promotion is meant: also those that main's files select, or that main has alone.
     """
 
     own: Selection
-    waiting: Selection
+    promotable: Selection
 
 
 def promotion_selection(
@@ -95,7 +95,7 @@ def promotion_selection(
         FindingsError: a selector is wrong, or matches nothing in either environment, or an endpoint is named
             that no promotion brings.
     """
-    absent, promotable = project.absent, {*project.spec_files, *project.unpromoted}
+    absent, promotable = project.absent, {*project.spec_files, *project.unpromoted_names}
     mine, selections, selectors = list[Selection](), list[Selection](), list[Selector]()
     for argument in arguments:
         if argument in promotable:
@@ -110,11 +110,11 @@ def promotion_selection(
                 selectors = [selector, Selector(project.fleet, main)]
             selection, first = _selected_by(selectors, argument)
             mine.append(first)
-            selections += [selection, Selection(gone=_removed_names(selectors, argument))]
+            selections += [selection, Selection(former_names=_removed_names(selectors, argument))]
     candidates = Selection.union(selections)
     names = [name for name in candidates.endpoints if name in promotable or name not in absent]
-    candidates.endpoints[:] = [*names, *(name for name in candidates.gone if name in promotable)]
-    candidates.gone[:] = [name for name in candidates.gone if name not in promotable]
+    candidates.endpoints[:] = [*names, *(name for name in candidates.former_names if name in promotable)]
+    candidates.former_names[:] = [name for name in candidates.former_names if name not in promotable]
     present = Selection.union(mine)
     present.endpoints[:] = [name for name in present.endpoints if name not in absent]
     return PromotionSelection(present, candidates)
@@ -143,8 +143,8 @@ def _removed_names(selectors: Sequence[Selector], argument: str) -> list[str]:
     if not any(term.startswith(CHANGED) for term in terms):
         return []
     parts = [_selected_by(selectors, term)[0] for term in terms]
-    names = {name for part in parts for name in part.gone}
-    return sorted(names.intersection(*({*part.endpoints, *part.gone} for part in parts)))
+    names = {name for part in parts for name in part.former_names}
+    return sorted(names.intersection(*({*part.endpoints, *part.former_names} for part in parts)))
 
 
 def selection_or_refusal(selector: Selector, argument: str) -> Selection | FindingsError:
@@ -163,7 +163,7 @@ def selection_or_refusal(selector: Selector, argument: str) -> Selection | Findi
 
 def print_notes(selection: Selection, env: str, *, waits: bool = False) -> None:
     """Print which endpoints are gone, and why nothing is selected if nothing is, and nothing `waits`."""
-    for name in selection.gone:
+    for name in selection.former_names:
         destroy = f"`fleet destroy --env {env} {shlex.quote(name)}` removes the endpoint, if it is deployed"
         print_error(f"{name} no longer has a spec: {destroy}")
     if selection.endpoints or selection.drafts or waits:

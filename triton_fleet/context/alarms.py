@@ -28,8 +28,8 @@ class Alarm:
         statistic: The statistic of a period, as CloudWatch spells it.
         threshold: What must not be exceeded, in the metric's own unit: microseconds, a share of 1, or percent
             added up over an instance's GPUs or vCPUs.
-        drawn: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU; not a number where
-            only the deploy knows it.
+        graph_threshold: The same as a graph shows it: milliseconds, or percent of one GPU or vCPU; not a
+            number where only the deploy knows it.
         calls: Minutes with fewer calls do not count; 0 where all do.
         period: Seconds.
         periods: The number of periods in the alarm's window.
@@ -43,13 +43,13 @@ class Alarm:
     measure: str
     statistic: str
     threshold: float
-    drawn: float
+    graph_threshold: float
     comparison: Comparison = "above"
     calls: int = 0
     period: int = PERIOD
     periods: int = 5
     datapoints: int = 3
-    missing: MissingData = "notBreaching"
+    missing_data: MissingData = "notBreaching"
     text: str = ""
     query: str = ""
 
@@ -86,23 +86,32 @@ class AlarmRecord:
         datapoints: The number of those in which the threshold must be breached.
         lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
         means: One sentence.
-        runbook: The section of docs/runbook.md.
+        section: That of docs/runbook.md, where it is not named as the key.
     """
 
     key: str
     measure: str
-    statistic: str
+    statistic: str = "Average"
     unit: Unit
     means: str
-    runbook: str
+    section: str = ""
     severity: AlarmSeverity = "warning"
     comparison: Comparison = "above"
-    missing: MissingData = "notBreaching"
     needs: Need = ""
     calls: int = 0
     minutes: int = 5
     datapoints: int = 3
     lasts: bool = False
+
+    @property
+    def runbook(self) -> str:
+        """The section of docs/runbook.md."""
+        return self.section or self.key.replace("_", "-")
+
+    @property
+    def missing_data(self) -> MissingData:
+        """A minute without calls does not breach it; an instance that publishes nothing proves nothing."""
+        return "missing" if self.unit in ("part", "instances", "requests") else "notBreaching"
 
     def unreachable_threshold(self, spec: EndpointSpec) -> float | None:
         """The threshold, in the key's unit, from which the alarm can never fire."""
@@ -119,7 +128,7 @@ def _latency(statistic: str, calls: int) -> AlarmRecord:
         unit="milliseconds",
         calls=calls,
         means="The container answers calls slowly.",
-        runbook="latency",
+        section="latency",
     )
 
 
@@ -134,49 +143,41 @@ RECORDS = (
         unit="milliseconds",
         calls=MIN_CALLS_FOR_LATENCY,
         means="SageMaker itself adds much latency: calls queue, or requests and responses are large.",
-        runbook="overhead",
+        section="overhead",
     ),
     AlarmRecord(
         key="errors",
         measure="errors_5xx",
-        statistic="Average",
         unit="share",
         severity="critical",
         calls=MIN_CALLS_FOR_ERRORS,
         means="Calls fail with a 5xx status.",
-        runbook="errors",
     ),
     AlarmRecord(
         key="client_errors",
         measure="errors_4xx",
-        statistic="Average",
         unit="share",
         calls=MIN_CALLS_FOR_LATENCY,
         means="Calls are refused with a 4xx status: requests that do not fit the model, or too many of them.",
-        runbook="client-errors",
     ),
     AlarmRecord(
         key="model_errors",
         measure="model_errors",
-        statistic="Average",
         unit="share",
         severity="critical",
         calls=MIN_CALLS_FOR_ERRORS,
         means="The container answers without a 2xx status, too late, or not at all.",
-        runbook="model-errors",
     ),
     AlarmRecord(
         key="gpu_utilization",
         measure="gpu_utilization",
-        statistic="Average",
         unit="part",
         needs="gpu",
         # Short peaks are what a GPU is for.
         minutes=15,
         datapoints=10,
-        missing="missing",
         means="The GPUs are fully used, so calls queue.",
-        runbook="gpu",
+        section="gpu",
     ),
     AlarmRecord(
         key="gpu_memory",
@@ -184,38 +185,30 @@ RECORDS = (
         statistic="Maximum",
         unit="part",
         needs="gpu",
-        missing="missing",
         means="GPU memory is nearly full: the next model, or a larger batch, may not fit.",
-        runbook="gpu-memory",
     ),
     AlarmRecord(
         key="cpu_utilization",
         measure="cpu_utilization",
-        statistic="Average",
         unit="part",
         minutes=15,
         datapoints=10,
-        missing="missing",
         means="The CPUs are fully used, so pre- and post-processing waits for them.",
-        runbook="cpu",
+        section="cpu",
     ),
     AlarmRecord(
         key="memory",
         measure="memory_utilization",
         statistic="Maximum",
         unit="part",
-        missing="missing",
         means="The memory of an instance is nearly full: the system may kill its container.",
-        runbook="memory",
     ),
     AlarmRecord(
         key="disk",
         measure="disk_utilization",
         statistic="Maximum",
         unit="part",
-        missing="missing",
         means="The disk of an instance is nearly full: Triton cannot unpack models and environments.",
-        runbook="disk",
     ),
     AlarmRecord(
         key="at_capacity",
@@ -226,38 +219,30 @@ RECORDS = (
         comparison="at least",
         needs="scaling",
         lasts=True,
-        missing="missing",
         means="The endpoint runs its maximum number of instances: it cannot scale out further.",
-        runbook="at-capacity",
     ),
     AlarmRecord(
         key="model_load",
         measure="model_loading_time",
-        statistic="Average",
         unit="milliseconds",
         needs="multi-model",
         means="The container loads models slowly.",
-        runbook="model-load",
     ),
     AlarmRecord(
         key="loading_wait",
         measure="model_loading_wait_time",
-        statistic="Average",
         unit="milliseconds",
         needs="multi-model",
         means="Calls wait long for their model to load.",
-        runbook="loading-wait",
     ),
     AlarmRecord(
         key="cache_hits",
         measure="model_cache_hit",
-        statistic="Average",
         unit="share",
         comparison="below",
         needs="multi-model",
         calls=MIN_CALLS_FOR_LATENCY,
         means="Many calls need a model that is not loaded: models evict each other from memory.",
-        runbook="cache-hits",
     ),
     AlarmRecord(
         key="pending_requests",
@@ -265,9 +250,7 @@ RECORDS = (
         statistic="Maximum",
         unit="requests",
         needs="triton",
-        missing="missing",
         means="Requests wait in Triton's queue: the model has too few instances for the load.",
-        runbook="pending-requests",
     ),
 )
 """In the order of the keys; a key without a record would have no alarm."""
@@ -275,29 +258,29 @@ RECORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """One threshold of one severity, in the unit of its key; `given` where the spec sets it itself."""
+    """One threshold of one severity, in the unit of its key; `is_given` where the spec sets it itself."""
 
     record: AlarmRecord
     severity: AlarmSeverity
     value: float
-    given: bool
+    is_given: bool
 
 
-def thresholds(spec: EndpointSpec, *, only_given: bool = False) -> Iterator[Threshold]:
+def thresholds(spec: EndpointSpec, *, without_defaults: bool = False) -> Iterator[Threshold]:
     """The thresholds of a spec, whether or not the endpoint has the metrics.
 
     Args:
         spec: The spec.
-        only_given: Leave out those that hold by default.
+        without_defaults: Leave out those that hold by default.
     """
     if spec.alarms is None:
         return
     for record in RECORDS:
         is_own = record.key in spec.alarms.model_fields_set
-        if only_given and not is_own:
+        if without_defaults and not is_own:
             continue
         for severity, value in spec.alarms.thresholds(record.key, record.severity).items():
-            yield Threshold(record=record, severity=severity, value=value, given=is_own)
+            yield Threshold(record=record, severity=severity, value=value, is_given=is_own)
 
 
 def missing_metric(record: AlarmRecord, endpoint: EndpointContext) -> str:

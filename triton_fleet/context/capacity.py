@@ -25,11 +25,11 @@ class InstanceLimit:
 
     Attributes:
         types: The instance types that its new instances may be of: its spec's, then those of further pools.
-        most: Their number.
+        max_instances: Their number.
     """
 
     types: tuple[str, ...]
-    most: int
+    max_instances: int
 
     def counts(self, instance_type: str | None) -> bool:
         """Whether its new instances count against the quota of a type; None stands for that of all types."""
@@ -43,19 +43,19 @@ class Capacity(InstanceLimit):
     Attributes:
         endpoint: Its name.
         first: The number with which its spec begins.
-        key: The key of the spec that sets `most`.
-        scaled: An update starts as many new instances as run, whatever the spec begins with.
+        key: The key of the spec that sets `max_instances`.
+        is_scaled: An update starts as many new instances as run, whatever the spec begins with.
         batch: With a rolling rollout the share of instances that is replaced at a time, in percent; None
             where a whole second fleet is started.
-        running: What runs now, by instance type; empty where nothing is deployed.
+        running_counts: What runs now, by instance type; empty where nothing is deployed.
     """
 
     endpoint: str
     first: int
     key: KeyPath
-    scaled: bool
+    is_scaled: bool
     batch: float | None
-    running: Mapping[str, int]
+    running_counts: Mapping[str, int]
 
     def falls_back_to(self, instance_type: str | None) -> bool:
         """Whether its instances are of a type only where AWS has no capacity for the types before it."""
@@ -63,26 +63,26 @@ class Capacity(InstanceLimit):
 
     def runs(self, instance_type: str | None) -> int:
         """How many instances of a type run now."""
-        return sum(count for name, count in self.running.items() if instance_type in (None, name))
+        return sum(count for name, count in self.running_counts.items() if instance_type in (None, name))
 
     @property
-    def started(self) -> int:
+    def start_count(self) -> int:
         """How many instances the next deploy starts: an update of a scaled variant keeps their number."""
-        return sum(self.running.values()) if self.scaled and self.running else self.first
+        return sum(self.running_counts.values()) if self.is_scaled and self.running_counts else self.first
 
     def beside(self, count: int) -> int:
         """How many instances an update of `count` of them needs beside those."""
         return count if self.batch is None else ceil(count * self.batch / 100)
 
     @property
-    def added(self) -> int:
+    def added_count(self) -> int:
         """How many instances the next deploy needs beside those that run; all of them for another type."""
-        moves = not self.running or not set(self.running) <= set(self.types)
-        return self.started if moves else self.beside(self.started)
+        moves = not self.running_counts or not set(self.running_counts) <= set(self.types)
+        return self.start_count if moves else self.beside(self.start_count)
 
     def growth(self, instance_type: str | None) -> int:
         """How many more instances of a type run after the next deploy; negative if they become fewer."""
-        return (self.started if self.counts(instance_type) else 0) - self.runs(instance_type)
+        return (self.start_count if self.counts(instance_type) else 0) - self.runs(instance_type)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,38 +90,42 @@ class Demand:
     """How many instances may count against one quota at a time.
 
     Attributes:
-        others: Those of endpoints that are not deployed here.
+        foreign_count: Those of endpoints that are not deployed here.
         rest: All endpoints at their most, and the others.
         deploy: The most while the endpoints are deployed, from what runs now.
         update: The most while any one endpoint is updated and all are at their most.
     """
 
-    others: int
+    foreign_count: int
     rest: int
     deploy: int
     update: int
 
 
-def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
-    """The instances of an endpoint, of which `running` exist already, by their type."""
-    most, key = most_instances(spec)
+def capacity(spec: EndpointSpec, running_counts: Mapping[str, int]) -> Capacity:
+    """The instances of an endpoint, of which `running_counts` exist already, by their type."""
+    max_instances, key = most_instances(spec)
     rollout = spec.rollout
     is_rolling = rollout is not None and rollout.strategy is Strategy.ROLLING
     return Capacity(
         endpoint=spec.endpoint,
         types=instance_types(spec),
         first=spec.instance.count,
-        most=most,
+        max_instances=max_instances,
         key=key,
-        scaled=spec.scaling is not None,
+        is_scaled=spec.scaling is not None,
         batch=rollout.step if rollout is not None and is_rolling else None,
-        running=running,
+        running_counts=running_counts,
     )
 
 
 def instance_limit(spec: EndpointSpec | None) -> InstanceLimit | None:
     """The most instances of a spec; None without one."""
-    return None if spec is None else InstanceLimit(types=instance_types(spec), most=most_instances(spec)[0])
+    return (
+        None
+        if spec is None
+        else InstanceLimit(types=instance_types(spec), max_instances=most_instances(spec)[0])
+    )
 
 
 def instance_types(spec: EndpointSpec) -> tuple[str, ...]:
@@ -142,18 +146,20 @@ def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
     return counts[key], key
 
 
-def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None = None) -> Demand:
+def demand(endpoints: Sequence[Capacity], foreign_count: int, instance_type: str | None = None) -> Demand:
     """The instances that count against the quota of an instance type, or against that of all types together.
 
     One second fleet exists at a time: `fleet deploy` starts more only as far as the quota has room.
     """
-    instances = others + sum(endpoint.runs(instance_type) for endpoint in endpoints)
-    rest = others + sum(endpoint.most for endpoint in endpoints if endpoint.counts(instance_type))
+    instances = foreign_count + sum(endpoint.runs(instance_type) for endpoint in endpoints)
+    rest = foreign_count + sum(
+        endpoint.max_instances for endpoint in endpoints if endpoint.counts(instance_type)
+    )
     highest, second = instances, 0
     for endpoint in endpoints:
         if endpoint.counts(instance_type):
-            highest = max(highest, instances + endpoint.added)
-            second = max(second, endpoint.beside(endpoint.most))
+            highest = max(highest, instances + endpoint.added_count)
+            second = max(second, endpoint.beside(endpoint.max_instances))
         instances += endpoint.growth(instance_type)
         highest = max(highest, instances)
-    return Demand(others=others, rest=rest, deploy=highest, update=rest + second)
+    return Demand(foreign_count=foreign_count, rest=rest, deploy=highest, update=rest + second)

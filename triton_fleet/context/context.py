@@ -34,26 +34,26 @@ from triton_fleet.spec.source import KeyPath, Source
 class EndpointContext:
     """One endpoint in one environment, with all that its spec leads to; None where nothing fits.
 
-    `machine`, `image` and host image are those of `placed`, on which `base` is looked at, else of the spec's
-    own instance type. `reads_folders`: the spec's folders are checked beside it.
+    `machine`, `image` and host image are those of `placed_machine`, on which `base` is looked at, else of the
+    spec's own instance type. `reads_folders`: the spec's folders are checked beside it.
     """
 
-    loaded: LoadedSpec
+    loaded_spec: LoadedSpec
     environment: Environment
     lock: Lock | None
-    placed: Machine | None = None
+    placed_machine: Machine | None = None
     base: EndpointContext | None = None
     reads_folders: bool = False
 
     @property
     def spec(self) -> EndpointSpec:
         """The spec as it holds in this environment."""
-        return self.loaded.spec
+        return self.loaded_spec.spec
 
     @property
     def source(self) -> Source:
         """Where each of the spec's keys stands."""
-        return self.loaded.source
+        return self.loaded_spec.source
 
     @property
     def region(self) -> str:
@@ -79,11 +79,13 @@ class EndpointContext:
         """The same endpoint on one of its instance types; of a model of others nothing is known."""
         if machine is self._machine:
             return self  # with all that is computed of it
-        return replace(self, placed=machine, base=self, lock=self.lock if machine.runs_model else None)
+        return replace(
+            self, placed_machine=machine, base=self, lock=self.lock if machine.runs_model else None
+        )
 
     @property
     def _machine(self) -> Machine:
-        return self.placed or self.machines[0]
+        return self.placed_machine or self.machines[0]
 
     @property
     def instance_type(self) -> str:
@@ -188,11 +190,13 @@ class EndpointContext:
         ]
 
     @cached_property
-    def locked(self) -> Mapping[str, LockedArchive]:
+    def archives(self) -> Mapping[str, LockedArchive]:
         """The lock's entries for the spec's archives that it has, by name."""
         archives = self.lock.archives if self.lock else {}
         return {
-            archive.name: archives[archive.name] for archive in self.spec.packed if archive.name in archives
+            archive.name: archives[archive.name]
+            for archive in self.spec.packed_archives
+            if archive.name in archives
         }
 
     @cached_property
@@ -200,12 +204,12 @@ class EndpointContext:
         """The model behind /invocations: the one named, or the only one; none where calls name theirs."""
         if self.spec.mode is not Mode.SINGLE:
             return None
-        model_names = [name for archive in self.locked.values() for name in archive.models]
+        model_names = [name for archive in self.archives.values() for name in archive.models]
         return self.spec.default_model or (model_names[0] if len(model_names) == 1 else None)
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
-        """What AWS's start script reads, or a shared container's options are made of, sorted by name."""
+        """Variables of AWS's start script, or of a shared container's options, sorted by name."""
         return all_variables(self.spec, self.decided_settings)
 
     @cached_property
@@ -242,9 +246,9 @@ class EndpointContext:
         return tuple(self._models())
 
     def _models(self) -> Iterator[PlacedModel]:
-        for archive in self.spec.packed:
-            if archive.copy in (None, 0) and archive.name in self.locked:
-                for name, facts in self.locked[archive.name].models.items():
+        for archive in self.spec.packed_archives:
+            if archive.copy in (None, 0) and archive.name in self.archives:
+                for name, facts in self.archives[archive.name].models.items():
                     yield PlacedModel(index=archive.index, archive=archive.name, name=name, facts=facts)
 
     def knows_by_lock_alone(self, model: PlacedModel) -> bool:
@@ -282,7 +286,9 @@ class EndpointContext:
             settings=self.settings,
         )
         samples, targets = self.spec.samples, self.called_models()
-        return ModelsContext(models=self.loaded_models, called=targets, samples=samples, container=container)
+        return ModelsContext(
+            models=self.loaded_models, reachable_models=targets, samples=samples, container=container
+        )
 
     def answering_models(self) -> tuple[PlacedModel, ...]:
         """Those that callers reach, with their parts; all of a multi-model endpoint."""
@@ -303,7 +309,7 @@ def _facts(instance_type: str) -> Instance | None:
 
 
 def endpoint_tags(environment: Environment, spec: EndpointSpec) -> dict[str, str]:
-    """What everything in an endpoint's stack is tagged with; of one key the spec's value wins."""
+    """Tags of everything in an endpoint's stack; of one key the spec's value wins."""
     return {**environment.resource_tags, **spec.tags, **own_tags(spec)}
 
 

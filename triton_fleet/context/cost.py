@@ -21,17 +21,17 @@ Server", 0.94 * 24 * 30 = 676.8 USD."""
 class Cost:
     """Money an hour in a fleet's currency, exact; a month's and a year's to the cent."""
 
-    hourly: Decimal
+    per_hour: Decimal
 
     @property
-    def monthly(self) -> Decimal:
+    def per_month(self) -> Decimal:
         """For 720 hours."""
-        return _cents(self.hourly * MONTH)
+        return _cents(self.per_hour * MONTH)
 
     @property
-    def yearly(self) -> Decimal:
+    def per_year(self) -> Decimal:
         """For 8,760 hours."""
-        return _cents(self.hourly * YEAR)
+        return _cents(self.per_hour * YEAR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,23 +41,25 @@ class Saving:
     Below zero where there are fewer of those than instances.
     """
 
-    apart: Cost
-    together: Cost
+    separate_cost: Cost
+    own_cost: Cost
 
     @property
     def cost(self) -> Cost:
         """The difference."""
-        return Cost(hourly=self.apart.hourly - self.together.hourly)
+        return Cost(per_hour=self.separate_cost.per_hour - self.own_cost.per_hour)
 
     @property
     def hours(self) -> Decimal:
         """How long a day the separate endpoints could run for the same money, all of them as long."""
-        return (24 * self.together.hourly / self.apart.hourly).quantize(Decimal("0.1"), ROUND_HALF_UP)
+        return (24 * self.own_cost.per_hour / self.separate_cost.per_hour).quantize(
+            Decimal("0.1"), ROUND_HALF_UP
+        )
 
     @property
     def percent(self) -> Decimal:
         """The share of the separate costs, with two decimals: one of 10,000 archives is 0.01 %."""
-        return _cents(100 * self.cost.hourly / self.apart.hourly)
+        return _cents(100 * self.cost.per_hour / self.separate_cost.per_hour)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +69,9 @@ class EndpointCost:
     Attributes:
         environment: The name of the environment that it is in.
         owner: The team.
-        least: Fewest instances, those of schedules among them.
-        most: Most instances, those of schedules among them.
-        scheduled: Schedules change the range.
+        min_instances: Fewest instances, those of schedules among them.
+        max_instances: Most instances, those of schedules among them.
+        has_schedules: Schedules change the range.
         archives: How many a multi-model endpoint has by its spec; None in other modes.
         routes: How many a shared container has by its spec; None in other modes, and where they are left out.
         price: None where it is unknown.
@@ -79,9 +81,9 @@ class EndpointCost:
     environment: str
     owner: str | None
     instance_type: str
-    least: int
-    most: int
-    scheduled: bool
+    min_instances: int
+    max_instances: int
+    has_schedules: bool
     archives: int | None
     routes: int | None
     price: Price | None
@@ -89,7 +91,7 @@ class EndpointCost:
     @property
     def machines(self) -> tuple[str, int, int]:
         """The instance type, and how many instances there are at the fewest and at the most."""
-        return self.instance_type, self.least, self.most
+        return self.instance_type, self.min_instances, self.max_instances
 
     @property
     def certain(self) -> bool:
@@ -102,33 +104,33 @@ class EndpointCost:
         return self.price is not None and not self.price.certain
 
     @property
-    def at_least(self) -> Cost | None:
+    def min_cost(self) -> Cost | None:
         """Of the fewest instances."""
-        return self._cost(self.least)
+        return self._cost(self.min_instances)
 
     @property
-    def at_most(self) -> Cost | None:
+    def max_cost(self) -> Cost | None:
         """Of the most instances."""
-        return self._cost(self.most)
+        return self._cost(self.max_instances)
 
     @property
-    def apart(self) -> int | None:
+    def separate_count(self) -> int | None:
         """How many endpoints would take its place, one for each archive or route; None: that is unknown."""
         return self.archives or self.routes
 
     @property
     def saving(self) -> Saving | None:
         """None where there are not several archives or routes, or no price."""
-        together, endpoints = self.at_least, self.apart
-        if endpoints is None or endpoints < 2 or together is None:
+        own_cost, endpoints = self.min_cost, self.separate_count
+        if endpoints is None or endpoints < 2 or own_cost is None:
             return None
-        apart = self._cost(endpoints)
-        return Saving(apart=apart, together=together) if apart is not None else None
+        separate_cost = self._cost(endpoints)
+        return Saving(separate_cost=separate_cost, own_cost=own_cost) if separate_cost is not None else None
 
     def _cost(self, instances: int) -> Cost | None:
         if not instances:
-            return Cost(hourly=Decimal(0))
-        return None if self.price is None else Cost(hourly=instances * self.price.hourly)
+            return Cost(per_hour=Decimal(0))
+        return None if self.price is None else Cost(per_hour=instances * self.price.per_hour)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,19 +140,19 @@ class EndpointCosts:
     endpoints: tuple[EndpointCost, ...]
 
     @property
-    def unpriced(self) -> tuple[EndpointCost, ...]:
+    def unpriced_endpoints(self) -> tuple[EndpointCost, ...]:
         """Those that are not in the totals, as their price is unknown."""
         return tuple(endpoint for endpoint in self.endpoints if endpoint.price is None)
 
     @property
-    def at_least(self) -> Cost | None:
+    def min_cost(self) -> Cost | None:
         """Of all fewest instances; None where none has a price."""
-        return sum_of(endpoint.at_least for endpoint in self.endpoints)
+        return sum_of(endpoint.min_cost for endpoint in self.endpoints)
 
     @property
-    def at_most(self) -> Cost | None:
+    def max_cost(self) -> Cost | None:
         """Of all most instances; None where none has a price."""
-        return sum_of(endpoint.at_most for endpoint in self.endpoints)
+        return sum_of(endpoint.max_cost for endpoint in self.endpoints)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +164,7 @@ class FleetCost(EndpointCosts):
     dashboards: int
 
     @property
-    def dashboards_monthly(self) -> Decimal | None:
+    def dashboards_per_month(self) -> Decimal | None:
         """Money for all dashboards; None if it is unknown."""
         return self.prices.dashboards(self.dashboards)
 
@@ -174,11 +176,11 @@ def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec], prices: 
     return FleetCost(environment=environment, prices=prices, endpoints=endpoints, dashboards=dashboards)
 
 
-def with_unknown(known: str | None, unknown: int) -> str:
+def with_unknown(text: str | None, unknown: int) -> str:
     """A sum in words, with the number of its parts that are unknown: `1,760.40, and 2 unknown`."""
-    if known is None:
+    if text is None:
         return "unknown" if unknown else "0.00"
-    return f"{known}, and {unknown} unknown" if unknown else known
+    return f"{text}, and {unknown} unknown" if unknown else text
 
 
 def _endpoint_cost(environment: Environment, spec: EndpointSpec, prices: PriceBook) -> EndpointCost:
@@ -187,10 +189,10 @@ def _endpoint_cost(environment: Environment, spec: EndpointSpec, prices: PriceBo
         environment=environment.environment,
         owner=spec.owner.team if spec.owner else None,
         instance_type=spec.instance.type,
-        least=least_instances(spec),
-        most=most_instances(spec)[0],
-        scheduled=spec.scaling is not None and bool(spec.scaling.schedules),
-        archives=len(spec.packed) if spec.mode is Mode.MULTI_MODEL else None,
+        min_instances=least_instances(spec),
+        max_instances=most_instances(spec)[0],
+        has_schedules=spec.scaling is not None and bool(spec.scaling.schedules),
+        archives=len(spec.packed_archives) if spec.mode is Mode.MULTI_MODEL else None,
         routes=len(spec.routes) or None,
         price=prices.price(spec.instance.type, environment.region),
     )
@@ -198,8 +200,8 @@ def _endpoint_cost(environment: Environment, spec: EndpointSpec, prices: PriceBo
 
 def sum_of(costs: Iterable[Cost | None]) -> Cost | None:
     """The sum of the costs that are known; None where none is."""
-    hourly_costs = [cost.hourly for cost in costs if cost is not None]
-    return Cost(hourly=sum(hourly_costs, Decimal(0))) if hourly_costs else None
+    hourly_costs = [cost.per_hour for cost in costs if cost is not None]
+    return Cost(per_hour=sum(hourly_costs, Decimal(0))) if hourly_costs else None
 
 
 def _cents(amount: Decimal) -> Decimal:

@@ -72,13 +72,13 @@ class ModelsContext:
 
     Attributes:
         models: All of them.
-        called: Those that callers reach.
+        reachable_models: Those that callers reach.
         samples: The requests that a spec has for them.
         container: What loads them.
     """
 
     models: tuple[PlacedModel, ...]
-    called: tuple[PlacedModel, ...]
+    reachable_models: tuple[PlacedModel, ...]
     samples: tuple[Sample, ...] = ()
     container: ContainerContext
 

@@ -61,7 +61,7 @@ def own_image(release: Image, image: OwnImage, lock: LockedImage | None, environ
 
 
 def _details(release: Release, facts: ImageFacts | None, *, is_based: bool) -> Release:
-    """What the image holds: by its facts, else as the release that it is built on, else uncertain."""
+    """Contents of the image: by its facts, else as the release that it is built on, else uncertain."""
     values = {name: getattr(facts, name, None) for name in _FACTS}
     facts_by_name = {name: value for name, value in values.items() if value is not None}
     unknown = [] if is_based else [name for name in _FACTS if name not in facts_by_name]
@@ -71,7 +71,7 @@ def _details(release: Release, facts: ImageFacts | None, *, is_based: bool) -> R
     changes: dict[str, Any] = {**facts_by_name, "uncertain": tuple(dict.fromkeys((*doubts, *unknown)))}
     if "tensorrt" in facts_by_name or "tensorrt" in unknown:
         # Bounds of the release's version, not of this one.
-        changes |= {"tensorrt_least": None, "tensorrt_most": None}
+        changes |= {"min_tensorrt": None, "max_tensorrt": None}
     if facts is not None and facts.triton is not None:
         changes["name"] = facts.triton
     return replace(release, **changes)

@@ -97,7 +97,7 @@ def is_allowed_in_build(name: ImageName, environment: Environment) -> bool:
 
 
 def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
-    """What the endpoint's role may pull: the image of its release, and one that the spec names instead.
+    """Images that the endpoint's role may pull: that of its release, and one that the spec names instead.
 
     Nothing from a registry that is not ECR's, or that the environment does not allow; of the images that
     fleets have built, only what the spec builds.

@@ -1,4 +1,4 @@
-"""What a rollout's keys lead to: its waits, its alarms, its time-out."""
+"""Consequences of a rollout's keys: its waits, its alarms, its time-out."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from triton_fleet.context.capacity import most_instances
 from triton_fleet.context.metrics import PERIOD
 from triton_fleet.spec.alarms import Alarms
 from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.rollout import AlarmName, Rollout, Strategy
+from triton_fleet.spec.rollout import Rollout, Strategy
 
-PERIODS, RINGING = 3, 2
+PERIODS, DATAPOINTS = 3, 2
 """A rollback alarm looks at that many minutes; it fires when so many of them are in breach."""
 MIN_BAKE_SECONDS = PERIOD * PERIODS
 """Seconds that its alarms evaluate: a shorter bake ends before they can roll the update back."""
@@ -71,16 +71,13 @@ def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
 
 
 def rollback_alarms(spec: EndpointSpec, rollout: Rollout) -> tuple[RollbackAlarm, ...]:
-    """What rolls the update back, each at the strictest of its thresholds; none with `rollback_on: []`."""
-    alarms, measures = spec.alarms or Alarms(), _rollback_on(rollout)
+    """Alarms that roll back, each at the strictest of its thresholds; none with `rollback_on: []`."""
+    alarms = spec.alarms or Alarms()
+    measures = ("errors", "latency") if rollout.rollback_on is None else rollout.rollback_on
     return (
         *(_errors(alarms) if "errors" in measures else ()),
         *(_latencies(alarms) if "latency" in measures else ()),
     )
-
-
-def _rollback_on(rollout: Rollout) -> tuple[AlarmName, ...]:
-    return ("errors", "latency") if rollout.rollback_on is None else rollout.rollback_on
 
 
 def _errors(alarms: Alarms) -> Iterator[RollbackAlarm]:

@@ -14,13 +14,13 @@ from triton_fleet.spec.samples import Input, Sample, flat
 
 
 def target_model(archive: str, version: int | None) -> str:
-    """What a caller names as TargetModel."""
+    """A name that a caller gives as TargetModel."""
     return f"{archive}{'' if version is None else f'-v{version}'}.tar.gz"
 
 
 def target_models(spec: EndpointSpec) -> Mapping[str, str]:
     """The TargetModel of each archive, by its name; copies are archives of their own."""
-    return {archive.name: target_model(archive.name, archive.version) for archive in spec.packed}
+    return {archive.name: target_model(archive.name, archive.version) for archive in spec.packed_archives}
 
 
 OK = 200
@@ -54,7 +54,7 @@ def answered_targets(spec: EndpointSpec) -> set[str]:
 
 
 def event_bytes(spec: EndpointSpec) -> int:
-    """What samples and targets take of an update's event, which has those of the last deploy as well.
+    """The part of an update's event for samples and targets; it has those of the last deploy as well.
 
     Counted as JSON within JSON: for another look the framework throws the event as the text of an error.
     """

@@ -33,7 +33,7 @@ class SecurityGap:
 
     Attributes:
         release: The release in the container.
-        missing: The fixes that it lacks for the endpoint's mode and flags, the worst first.
+        missing_fixes: The fixes that it lacks for the endpoint's mode and flags, the worst first.
         place: The instance types and the region, as a message has them.
         candidates: SageMaker's releases that run there, the oldest first.
         mode: The endpoint's.
@@ -41,7 +41,7 @@ class SecurityGap:
     """
 
     release: str
-    missing: tuple[SecurityFix, ...]
+    missing_fixes: tuple[SecurityFix, ...]
     place: str
     candidates: tuple[str, ...]
     mode: str
@@ -87,7 +87,7 @@ def security_gap(endpoint: EndpointContext) -> SecurityGap | None:
     flags = frozenset(argument.partition("=")[0] for argument in arguments)
     return SecurityGap(
         release=image.release,
-        missing=missing_fixes(image.release, mode, flags),
+        missing_fixes=missing_fixes(image.release, mode, flags),
         place=f"{machine.type} in {endpoint.region}",
         candidates=releases_on(machine, endpoint.region),
         mode=mode,

@@ -1,4 +1,4 @@
-"""What a shared container is given: the names that callers use, and the options of its tritonserver.
+"""Parameters of a shared container: the names that callers use, and the options of its tritonserver.
 
 Its program is in containers/shared; it reads these variables and none of AWS's start script.
 """
@@ -84,7 +84,7 @@ def joined_value(variables: Mapping[str, str], name: str) -> str:
 
 
 def passed_on(spec: EndpointSpec) -> dict[str, str]:
-    """What of `environment` reaches the container as it is: all but what its options are made of."""
+    """The part of `environment` that reaches the container as it is: all but what its options are made of."""
     return {name: value for name, value in spec.environment.items() if not name.startswith(PREFIX)}
 
 

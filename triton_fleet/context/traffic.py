@@ -1,4 +1,4 @@
-"""What happens to the calls of an endpoint while its configuration is replaced, in words."""
+"""Effects on the calls of an endpoint while its configuration is replaced, in words."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Traffic:
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceNeed:
-    """Instances that AWS has to have: `beside` those that run while the update runs, `most` later."""
+    """Instances that AWS has to have: `beside` those that run during the update, `max_instances` later."""
 
     type: str
     beside: int
-    most: int
+    max_instances: int
 
 
 def update_traffic(spec: EndpointSpec) -> Traffic:
@@ -79,22 +79,28 @@ def _phases(spec: EndpointSpec, rollout: Rollout) -> Iterator[Phase]:
         yield Phase(share=100.0, seconds=rollout.termination_wait)
 
 
-def instance_need(before: EndpointSpec | None, after: EndpointSpec, *, replaced: bool) -> InstanceNeed | None:
+def instance_need(
+    before: EndpointSpec | None, after: EndpointSpec, *, is_replaced: bool
+) -> InstanceNeed | None:
     """The instances that a change asks of AWS; None where it needs no more than before.
 
     Args:
         before: What runs; None for a new endpoint.
         after: What is to run.
-        replaced: Whether the update starts new instances.
+        is_replaced: Whether the update starts new instances.
     """
     maximum, _ = most_instances(after)
     if before is None:
-        return InstanceNeed(type=after.instance.type, beside=after.instance.count, most=maximum)
-    if replaced:
+        return InstanceNeed(type=after.instance.type, beside=after.instance.count, max_instances=maximum)
+    if is_replaced:
         counts = {before.instance.type: least_instances(before)}
-        return InstanceNeed(type=after.instance.type, beside=capacity(after, counts).added, most=maximum)
+        return InstanceNeed(
+            type=after.instance.type, beside=capacity(after, counts).added_count, max_instances=maximum
+        )
     earlier, _ = most_instances(before)
-    return InstanceNeed(type=after.instance.type, beside=0, most=maximum) if maximum > earlier else None
+    return (
+        InstanceNeed(type=after.instance.type, beside=0, max_instances=maximum) if maximum > earlier else None
+    )
 
 
 def shown_seconds(count: int) -> str:

@@ -149,7 +149,7 @@ def listeners(arguments: Iterable[str]) -> tuple[Listener, ...]:
 
 
 def service_arguments(variables: Mapping[str, str]) -> Iterator[str]:
-    """What the container's start script makes of the variables that allow services and name their ports."""
+    """Triton's arguments that the start script makes of the variables of services and their ports."""
     for service in services():
         for variable, flag in (
             (service.allowed_by, service.allow_flag),

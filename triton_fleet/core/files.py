@@ -89,7 +89,9 @@ def require_no_link(root: Path, path: Path) -> Path:
     return path
 
 
-def replace_file(file: Path, content: str | bytes, *, mode: int = 0o644, root: Path | None = None) -> None:
+def replace_file(
+    file: Path, content: str | bytes, *, mode: int = 0o644, root: Path | None = None, overwrite: bool = True
+) -> None:
     """Write a file, text as UTF-8, so that a reader or a crash never sees half of it, or another mode.
 
     What a writer leaves that is killed in the middle, the next one of the same file removes.
@@ -100,8 +102,10 @@ def replace_file(file: Path, content: str | bytes, *, mode: int = 0o644, root: P
         mode: Its permissions.
         root: The folder of the fleet or the clone that the file belongs to, below which no link is followed;
             None for a file that the user names.
+        overwrite: Whether the file may exist.
 
     Raises:
+        FileExistsError: it exists, without `overwrite`.
         CannotRunError: a part of the path below `root` is a link.
     """
     if root is not None:
@@ -113,7 +117,11 @@ def replace_file(file: Path, content: str | bytes, *, mode: int = 0o644, root: P
             with os.fdopen(handle, "wb", closefd=False) as stream:
                 stream.write(content.encode() if isinstance(content, str) else content)
             os.fchmod(handle, mode)
-            draft.replace(file)
+            if overwrite:
+                draft.replace(file)
+            else:
+                os.link(draft, file)
+                draft.unlink()
         except BaseException:
             draft.unlink(missing_ok=True)
             raise

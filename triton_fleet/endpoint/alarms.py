@@ -67,7 +67,7 @@ def alarms_with_thresholds(endpoint: EndpointContext) -> Iterator[tuple[Threshol
 def condition(record: AlarmRecord, alarm: Alarm) -> str:
     """When an alarm fires, in one line."""
     name = triton_metric(alarm.measure) if alarm.query else endpoint_metric(alarm.measure).name
-    limit = _LIMIT_FORMATS[record.unit].format(alarm.drawn)
+    limit = _LIMIT_FORMATS[record.unit].format(alarm.graph_threshold)
     periods = "minutes" if alarm.period == PERIOD else f"periods of {alarm.period}s"
     share = f"{alarm.datapoints} of {alarm.periods} {periods}"
     return f"{alarm.statistic} of {name} {alarm.comparison} {limit} in {share}"
@@ -85,13 +85,13 @@ def _alarm(endpoint: EndpointContext, machine: Instance, threshold: Threshold) -
         measure=record.measure,
         statistic=record.statistic,
         threshold=_IN_METRIC[record.unit](limit, record.measure, endpoint, machine),
-        drawn=limit,
+        graph_threshold=limit,
         comparison=record.comparison,
         calls=gate(record, spec),
         period=seconds,
         periods=ceil(minutes * MINUTE / seconds),
         datapoints=ceil(datapoints * MINUTE / seconds),
-        missing=record.missing,
+        missing_data=record.missing_data,
         query=_query(endpoint, record),
     )
 
@@ -114,7 +114,7 @@ def _text(endpoint: EndpointContext, record: AlarmRecord, alarm: Alarm) -> str:
         f"{endpoint.spec.endpoint} in {environment.environment}: {condition(record, alarm)}.",
         record.means,
         gate_text,
-        _MISSING_DATA_TEXTS[alarm.missing],
+        _MISSING_DATA_TEXTS[alarm.missing_data],
         f"Runbook: {runbook}#{record.runbook}",
     )
     return " ".join(filter(None, parts))

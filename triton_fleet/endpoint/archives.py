@@ -22,7 +22,7 @@ def locate_archives(
     A single archive is named by its content. A locked set has stable names under a prefix that is named by
     the content of the whole set; a live set has one prefix for good, and a version in each name.
     """
-    prefix, packed_archives = prefix_of(spec.endpoint), spec.packed
+    prefix, packed_archives = prefix_of(spec.endpoint), spec.packed_archives
     if spec.mode is not Mode.MULTI_MODEL:
         end = ".tar.gz" if spec.models[0].compression is Compression.GZIP else "/"
         lock_archive = lock_archives[packed_archives[0].name]
@@ -61,7 +61,10 @@ def counted_models(context: EndpointContext) -> tuple[str, ...]:
     if spec.archive_set is ArchiveSet.LIVE:
         return ()
     return tuple(
-        sorted(target_model(packed_archive.name, packed_archive.version) for packed_archive in spec.packed)
+        sorted(
+            target_model(packed_archive.name, packed_archive.version)
+            for packed_archive in spec.packed_archives
+        )
     )
 
 

@@ -128,7 +128,7 @@ def resolved_engines(endpoint: EndpointContext) -> tuple[ResolvedEngine, ...]:
 
 def _resolve_engines(endpoint: EndpointContext) -> Iterator[ResolvedEngine]:
     for engine_plan in planned_engines(endpoint):
-        lock_engine = locked_engine(endpoint.spec, endpoint.locked, engine_plan.index, engine_plan.model)
+        lock_engine = locked_engine(endpoint.spec, endpoint.archives, engine_plan.index, engine_plan.model)
         if lock_engine is not None:
             yield ResolvedEngine(
                 model=engine_plan.model,

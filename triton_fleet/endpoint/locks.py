@@ -31,7 +31,7 @@ def locked_context(
         wrong += _origin_findings(project, lock, lock.promoted_from)
     findings = with_hint_for_several(wrong, spec.endpoint, environment)
     context = EndpointContext(
-        loaded=loaded_spec, environment=environment, lock=lock, reads_folders=reads_folders
+        loaded_spec=loaded_spec, environment=environment, lock=lock, reads_folders=reads_folders
     )
     return context, findings
 
@@ -106,7 +106,7 @@ def lock_findings(
 ) -> list[Finding]:
     """Findings where an endpoint's lock lacks parts of its spec; `command` writes it."""
     wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
-    names = sorted({archive.name for archive in spec.packed} - set(lock.archives))
+    names = sorted({archive.name for archive in spec.packed_archives} - set(lock.archives))
     message = "the lock has no archive {!r}; it was written for another spec"
     return [
         *wrong,

@@ -95,7 +95,7 @@ def assemble_endpoint(
     ):
         raise FindingsError(list(findings))
     spec, machine = context.spec, context.machine
-    model_data, archives = ("", ()) if given_data else locate_archives(spec, context.locked)
+    model_data, archives = ("", ()) if given_data else locate_archives(spec, context.archives)
     return ResolvedEndpoint(
         spec=spec,
         deployment=deployment,

@@ -68,8 +68,8 @@ def decisions(
 def _model_data(endpoint: EndpointContext, deployment: Deployment, wrong_lock: Sequence[Finding]) -> Decision:
     spec = endpoint.spec
     value, reason = None, "; ".join(f"{finding.message}; {finding.hint}" for finding in wrong_lock[:1])
-    if len(endpoint.locked) == len(spec.packed):
-        value = f"s3://{deployment.bucket}/{locate_archives(spec, endpoint.locked)[0]}"
+    if len(endpoint.archives) == len(spec.packed_archives):
+        value = f"s3://{deployment.bucket}/{locate_archives(spec, endpoint.archives)[0]}"
         if spec.mode is not Mode.MULTI_MODEL:
             reason = "named by the digest of its content, which the lock has"
         elif spec.archive_set is ArchiveSet.LOCKED:
@@ -82,7 +82,7 @@ def _model_data(endpoint: EndpointContext, deployment: Deployment, wrong_lock: S
 def _archives(endpoint: EndpointContext) -> Iterator[Decision]:
     single = endpoint.spec.mode is not Mode.MULTI_MODEL
     for index, entry in enumerate(endpoint.spec.models):
-        names = [packed_archive.name for packed_archive in entry.packed(index)]
+        names = [packed_archive.name for packed_archive in entry.packed_archives(index)]
         ends = list(dict.fromkeys((names[0], names[-1])))
         targets = " to ".join(target_model(name, entry.version) for name in ends)
         yield Decision(
@@ -94,7 +94,7 @@ def _archives(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _lock_reason(endpoint: EndpointContext, entry: Archive, names: Sequence[str]) -> str:
-    archives = [endpoint.locked[name] for name in names if name in endpoint.locked]
+    archives = [endpoint.archives[name] for name in names if name in endpoint.archives]
     count = "" if entry.copies is None else f"{len(archives)} of {entry.copies} copies, the first "
     if not archives:
         return "not in a lock"
@@ -175,7 +175,7 @@ def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
     """Each engine's key, who builds it, and how trtexec is called."""
     for engine_plan in planned_engines(endpoint):
         model = named_model(endpoint, engine_plan)
-        lock_engine = locked_engine(endpoint.spec, endpoint.locked, engine_plan.index, engine_plan.model)
+        lock_engine = locked_engine(endpoint.spec, endpoint.archives, engine_plan.index, engine_plan.model)
         key = None if lock_engine is None else engine_plan.build(lock_engine.onnx).key
         reason = (
             f"of {engine_plan.engine.onnx}, trtexec's arguments, {engine_plan.gpu} and {engine_plan.image}"
@@ -188,7 +188,7 @@ def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
             group="engines",
             what=f"built for {model} by",
             value=f"{runner.way} on {runner.instance_type}",
-            reason=runner.why,
+            reason=runner.reason,
             facts=(dated_facts("builds.yaml"),),
         )
         yield Decision(

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.images import cold_start
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.catalog.prices import OTHER
+from triton_fleet.catalog.prices import FACTORS
 from triton_fleet.context.alarms import Alarm, Threshold
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.metrics import PERIOD, triton_metrics
-from triton_fleet.context.rollout import PERIODS, RINGING
+from triton_fleet.context.rollout import DATAPOINTS, PERIODS
 from triton_fleet.context.samples import target_models
 from triton_fleet.endpoint.alarms import alarms_with_thresholds, condition
 from triton_fleet.endpoint.endpoint_parts import ResolvedRollout, resolved_rollout, summed_parts
@@ -138,7 +138,7 @@ def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
             group="rollout",
             what="rolled back by",
             value=f"{alarm.statistic} of {metric.name} above {alarm.threshold:.15g}{unit}",
-            reason=f"of the new configuration only, in {RINGING} of {PERIODS} periods of {PERIOD}s",
+            reason=f"of the new configuration only, in {DATAPOINTS} of {PERIODS} periods of {PERIOD}s",
             facts=facts,
         )
     if not rollout.alarms:
@@ -210,13 +210,13 @@ def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
 
 def _reason(threshold: Threshold, alarm: Alarm) -> str:
     notes = [f"from `alarms.{alarm.key}`"]
-    if not threshold.given:
+    if not threshold.is_given:
         notes = [f"a default; `alarms: {{{alarm.key}: null}}` switches it off"]
     if alarm.calls:
         notes.append(f"minutes with fewer than {alarm.calls} calls do not count")
-    if threshold.record.unit == "part" and alarm.threshold > alarm.drawn:
+    if threshold.record.unit == "part" and alarm.threshold > alarm.graph_threshold:
         notes.append(f"deployed as {alarm.threshold:g}: the metric adds up a machine's parts")
-    if threshold.record.unit == "instances" and alarm.threshold > alarm.drawn:
+    if threshold.record.unit == "instances" and alarm.threshold > alarm.graph_threshold:
         notes.append(f"deployed as {alarm.threshold:g}: each instance publishes several values a minute")
     return "; ".join(notes)
 
@@ -235,7 +235,7 @@ def dashboard_decisions(endpoint: EndpointContext, prices: PriceBook) -> Iterato
         value="one of its own",
         reason=f"`dashboards` of the environment; in an account {price_text} a month,"
         " which `dashboards: false` saves",
-        facts=(dated_facts(OTHER),),
+        facts=(dated_facts(FACTORS),),
     )
     metrics = triton_metrics(endpoint.spec)
     if metrics is None:

@@ -8,7 +8,7 @@ from triton_fleet.catalog.amis import Ami, amis, default_driver
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.images import Image, Release, releases
 from triton_fleet.catalog.instances import Instance, Processor
-from triton_fleet.catalog.prices import EC2, STATED
+from triton_fleet.catalog.prices import EC2, STATED_PRICES
 from triton_fleet.context.capacity import least_instances, most_instances
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.security_fixes import fix_names, security_gap
@@ -85,7 +85,7 @@ def _security_fixes(endpoint: EndpointContext) -> Iterator[Decision]:
         yield Decision(
             group="image",
             what="missing security fixes",
-            value=fix_names(gap.missing) if gap.missing else "none that the catalog knows",
+            value=fix_names(gap.missing_fixes) if gap.missing_fixes else "none that the catalog knows",
             reason=f"of Triton's SageMaker front end, in release {gap.release}, for `mode: {gap.mode}`",
             facts=(dated_facts("security_fixes.yaml"),),
         )
@@ -163,22 +163,22 @@ def _price(endpoint: EndpointContext, prices: PriceBook) -> Decision:
         reason = "; ".join(prices.absence(spec.instance.type, region))
         return Decision(group="instance", what="price per hour", value="unknown", reason=reason)
     counts = tuple(dict.fromkeys((least_instances(spec), most_instances(spec)[0])))
-    value = " to ".join(f"{count * price.hourly:.2f}" for count in counts)
+    value = " to ".join(f"{count * price.per_hour:.2f}" for count in counts)
     is_own = prices.states(spec.instance.type, region)
     return Decision(
         group="instance",
         what="price per hour",
         value=f"{price.sign}{value} {prices.currency}",
-        reason=f"{' to '.join(map(str, counts))} x {price.hourly} {prices.currency}"
+        reason=f"{' to '.join(map(str, counts))} x {price.per_hour} {prices.currency}"
         f" on demand in {region}; {price.origin}",
-        facts=() if is_own else (dated_facts(STATED if price.certain else EC2),),
+        facts=() if is_own else (dated_facts(STATED_PRICES if price.certain else EC2),),
         certain=price.certain,
     )
 
 
 def _default_model(endpoint: EndpointContext) -> Decision:
     spec, context_model = endpoint.spec, endpoint.default_model
-    lock_models = [name for archive in endpoint.locked.values() for name in archive.models]
+    lock_models = [name for archive in endpoint.archives.values() for name in archive.models]
     value = context_model
     if spec.mode is Mode.MULTI_MODEL:
         value, reason = "none", "mode `multi-model`: each call names its target model"

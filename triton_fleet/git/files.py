@@ -48,7 +48,7 @@ def changed_modes(folder: Path, reference: str) -> dict[Path, tuple[int, int]]:
         CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
     """
     tree = required_work_tree(folder)
-    return _differing(tree, merge_base(tree, reference))
+    return _differences(tree, merge_base(tree, reference))
 
 
 def uncommitted_files(tree: WorkTree) -> tuple[str | None, list[Path]]:
@@ -61,7 +61,7 @@ def uncommitted_files(tree: WorkTree) -> tuple[str | None, list[Path]]:
     """
     commit = merge_base(tree, "HEAD") if is_commit(tree, "HEAD") else None
     empty = tree.run("hash-object", "-t", "tree", "--stdin").stdout.decode("ascii").strip()
-    return commit, sorted(_differing(tree, commit or empty))
+    return commit, sorted(_differences(tree, commit or empty))
 
 
 def tracked_files(tree: WorkTree) -> dict[Path, bool]:
@@ -99,7 +99,7 @@ def _has_content(file: Path, blob: str) -> bool:
     return digest.hexdigest() == blob
 
 
-def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
+def _differences(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
     """Files that differ from a commit; Git does not enter submodules, whose settings it would believe."""
     options = (
         "--raw",
@@ -126,7 +126,7 @@ def _is_changed(submodule: Path) -> bool:
     """Whether the work tree of a submodule differs from its own last commit."""
     tree = work_tree(submodule)
     is_own = tree is not None and tree.top == submodule and is_commit(tree, "HEAD")
-    return tree is not None and is_own and bool(_differing(tree, "HEAD"))
+    return tree is not None and is_own and bool(_differences(tree, "HEAD"))
 
 
 def is_in_a_branch(tree: WorkTree, file: Path) -> bool:
@@ -138,7 +138,7 @@ def is_in_a_branch(tree: WorkTree, file: Path) -> bool:
     # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
     commits = ["HEAD", "HEAD^", "FETCH_HEAD", *dict.fromkeys(branches.decode("ascii").split())]
     questions = "".join(f"{commit}:{name}\n" for commit in commits)
-    kinds = tree.run("cat-file", "--batch-check=%(objecttype)", given=os.fsencode(questions)).stdout
+    kinds = tree.run("cat-file", "--batch-check=%(objecttype)", stdin=os.fsencode(questions)).stdout
     return b"blob" in kinds.split(b"\n")
 
 
@@ -149,7 +149,7 @@ def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:
             return set()
         below = f"{Path(os.path.realpath(folder)).relative_to(tree.top).as_posix()}/"
         names = b"\0".join(os.fsencode(below + path) for path in paths)
-        answer = tree.run("check-ignore", "-z", "--stdin", given=names)
+        answer = tree.run("check-ignore", "-z", "--stdin", stdin=names)
     except CannotRunError:
         return set()
     return {os.fsdecode(name).removeprefix(below) for name in answer.stdout.split(b"\0") if name}
@@ -160,11 +160,11 @@ def is_shallow(tree: WorkTree) -> bool:
     return tree.run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
 
-def unquoted(path: str) -> str:
+def unquote(path: str) -> str:
     """A path without the quotes and escapes that Git prints around signs beyond ASCII; others as they are."""
     if len(path) < 3 or not path[0] == path[-1] == '"':
         return path
-    raw = _ESCAPE.sub(lambda found: _sign(found[1]), os.fsencode(path[1:-1]))
+    raw = _ESCAPE.sub(lambda match: _sign(match[1]), os.fsencode(path[1:-1]))
     return os.fsdecode(raw)
 
 

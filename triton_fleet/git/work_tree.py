@@ -68,7 +68,7 @@ class WorkTree:
     folder: Path
     settings: str
 
-    def run(self, *command: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    def run(self, *command: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Run Git at the top with something on its standard input; its exit code is left to the caller.
 
         Raises:
@@ -76,7 +76,7 @@ class WorkTree:
         """
         with self._common() as common:
             variables = {"GIT_DIR": self.folder, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": self.top}
-            return _run(self.top, command, {key: str(path) for key, path in variables.items()}, given)
+            return _run(self.top, command, {key: str(path) for key, path in variables.items()}, stdin)
 
     @contextmanager
     def _common(self) -> Iterator[Path]:
@@ -170,7 +170,7 @@ def _escape(text: str) -> str:
 
 
 def _run(
-    folder: Path, command: tuple[str, ...], variables: Mapping[str, str], given: bytes
+    folder: Path, command: tuple[str, ...], variables: Mapping[str, str], stdin: bytes
 ) -> subprocess.CompletedProcess[bytes]:
     variables_of_caller = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
@@ -178,7 +178,7 @@ def _run(
         return subprocess.run(
             ["git", "-C", str(folder), "--no-pager", *settings, *command],
             capture_output=True,
-            input=given,
+            input=stdin,
             env={**variables_of_caller, **_ENVIRONMENT, **variables},
             check=False,
         )

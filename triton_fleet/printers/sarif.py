@@ -67,7 +67,7 @@ def _invocation(left_out: int) -> Json:
 
 def _descriptors() -> Iterator[Json]:
     for rule in rules().values():
-        text = "\n\n".join(filter(None, (rule.summary, rule.why)))
+        text = "\n\n".join(filter(None, (rule.summary, rule.reason)))
         absolute = {"helpUri": rule.source} if rule.source.startswith("https://") else {}
         yield {**_descriptor(rule.code, rule.name, rule.summary, text, rule.severity.value), **absolute}
     for code, text in other_codes().items():

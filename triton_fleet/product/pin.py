@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from triton_fleet.core.folders import source_path
@@ -25,17 +25,6 @@ from triton_fleet.product.distributions import (
     wheel_name,
     wheels_in,
 )
-
-
-class DistributionFiles(Protocol):
-    """An installed distribution."""
-
-    @property
-    def version(self) -> str:
-        """Its version."""
-
-    def read_text(self, filename: str, /) -> str | None:
-        """A file of its metadata; None where there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,14 +116,14 @@ Pin = Wheels | Commit
 """The sources that a fleet installs triton-fleet from."""
 
 
-def own_origin(files: DistributionFiles | None = None) -> Origin:
+def own_origin(files: metadata.Distribution | None = None) -> Origin:
     """Where a distribution came from; triton-fleet of this Python environment where none is given."""
-    metadata = files or distribution(PACKAGE)
-    record: Any = json.loads(metadata.read_text("direct_url.json") or "{}")
+    files = files or metadata.distribution(PACKAGE)
+    record: Any = json.loads(files.read_text("direct_url.json") or "{}")
     repository, archive = record.get("vcs_info"), record.get("archive_info", {})
     url = record.get("url", "")
     return Origin(
-        version=metadata.version,
+        version=files.version,
         url=url.rstrip("/"),
         repository=f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else "",
         digest=archive.get("hashes", {}).get("sha256", ""),
@@ -188,8 +177,8 @@ def _require_same_digests(wheels: Wheels, origin: Origin) -> None:
     for part in DISTRIBUTIONS:
         wheel = wheels.by_name.get(part.name)
         try:
-            part_origin = origin if part.name == PACKAGE else own_origin(distribution(part.name))
-        except PackageNotFoundError:
+            part_origin = origin if part.name == PACKAGE else own_origin(metadata.distribution(part.name))
+        except metadata.PackageNotFoundError:
             continue
         if wheel and part_origin.digest not in {"", wheel.digest}:
             raise CannotRunError(

@@ -194,9 +194,11 @@ def settings(root: Path) -> Mapping[str, Any]:
     return context
 
 
-def upgraded_context(context: Mapping[str, Any], this: Installation, newer: Installation) -> dict[str, Any]:
+def upgraded_context(
+    context: Mapping[str, Any], installation: Installation, newer: Installation
+) -> dict[str, Any]:
     """The CDK context after an upgrade: what the other version ships, and the keys that the owner added."""
-    own = {key: value for key, value in context.items() if key not in this.context}
+    own = {key: value for key, value in context.items() if key not in installation.context}
     return {**own, **newer.context}
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.layers import Layering, merged, profiles_of, takes_null
-from triton_fleet.project.reader import plain_value
+from triton_fleet.project.layers import Layering, merged_source, profiles_of, takes_null
+from triton_fleet.project.reader import is_text
 from triton_fleet.spec.endpoint import S3, EndpointSpec
 from triton_fleet.spec.source import ENVIRONMENTS, SPECS, KeyPath, Source
 
@@ -70,13 +70,13 @@ def _flat(
     mapping there.
     """
     alone = Source(fleet.root / ENVIRONMENTS, {"environment": environment})
-    layers = Layering(fleet, alone, fleet.environments, expanded=is_expanded).layers(spec)
-    whole = merged(spec, layers, keeps_null=lambda path: True)
+    layers = Layering(fleet, alone, fleet.environments, is_expanded=is_expanded).layers(spec)
+    whole = merged_source(spec, layers, keeps_null=lambda path: True)
     data = {key: value for key, value in whole.data.items() if key not in OF_ENVIRONMENTS}
     profiles = list(profiles_of(layers)) or data.pop("profile", None)
     if profiles is not None:
         data["profile"] = profiles
-    document: dict[str, Any] = _move_paths(data, (), whole, folder)
+    document: dict[str, Any] = move_paths(data, (), whole, folder)
     return document
 
 
@@ -85,12 +85,12 @@ def _sort_keys(document: Mapping[str, Any]) -> dict[str, Any]:
     return {key: document[key] for key in EndpointSpec.model_fields if key in document} | dict(document)
 
 
-def _move_paths(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
+def move_paths(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
     """The same data with paths that are relative to another folder."""
     if isinstance(value, dict):
-        return {key: _move_paths(item, (*path, key), source, folder) for key, item in value.items()}
+        return {key: move_paths(item, (*path, key), source, folder) for key, item in value.items()}
     if isinstance(value, list):
-        return [_move_paths(item, (*path, index), source, folder) for index, item in enumerate(value)]
+        return [move_paths(item, (*path, index), source, folder) for index, item in enumerate(value)]
     if isinstance(value, str) and is_path(path) and not value.startswith(S3):
         return Path(os.path.relpath(source.mark(path).file.parent / value, folder)).as_posix()
     return value
@@ -136,17 +136,10 @@ class _Dumper(yaml.SafeDumper):
     """Quotes what the reader of specs would not read as text."""
 
     def represent_text(self, value: str) -> yaml.ScalarNode:
-        return self.represent_scalar("tag:yaml.org,2002:str", value, style=None if _is_text(value) else '"')
+        return self.represent_scalar("tag:yaml.org,2002:str", value, style=None if is_text(value) else '"')
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 _Dumper.add_representer(str, _Dumper.represent_text)
-
-
-def _is_text(value: str) -> bool:
-    try:
-        return plain_value(value) == value
-    except ValueError:
-        return False

@@ -38,7 +38,9 @@ class FleetFiles:
         self.root = root
         self.source = ReadCache(read_source)
         self.lock = ReadCache(load_lock)
-        self.environment = ReadCache(self._read_environment)
+        self.environment = ReadCache[str, Environment](
+            lambda name: validate(Environment, self.source(self.environment_file(name)))
+        )
 
     @cached_property
     def specs(self) -> SpecFiles:
@@ -74,9 +76,6 @@ class FleetFiles:
     def lock_file(self, environment: str, endpoint: str) -> Path:
         """The path of an endpoint's lock, whether or not it exists."""
         return self.root / LOCKS / environment / f"{endpoint}{LOCK_END}"
-
-    def _read_environment(self, name: str) -> Environment:
-        return validate(Environment, self.source(self.environment_file(name)))
 
 
 def environment_names(root: Path) -> list[str]:

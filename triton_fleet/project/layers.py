@@ -105,7 +105,7 @@ class _Names(BaseModel):
 
     profile: ProfileNames = ()
     overrides: Annotated[
-        EnvironmentOverrides, BeforeValidator(lambda given: {} if given is None else given)
+        EnvironmentOverrides, BeforeValidator(lambda value: {} if value is None else value)
     ] = {}
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
 
@@ -129,7 +129,7 @@ class Layering:
         environment: Source,
         environments: Sequence[str] = (),
         *,
-        expanded: bool = False,
+        is_expanded: bool = False,
     ) -> None:
         """Read nothing yet.
 
@@ -137,10 +137,10 @@ class Layering:
             files: The fleet with the profiles; None: there are none.
             environment: The file of the environment, or what stands for it.
             environments: All that a file may name in `overrides`; empty: this one alone is looked at.
-            expanded: Whether specs hold the keys of the profiles that they name.
+            is_expanded: Whether specs hold the keys of the profiles that they name.
         """
         self._fleet, self.environment, self._environments = files, environment, environments
-        self._expanded = expanded
+        self._is_expanded = is_expanded
         self._name = str(environment.data.get("environment", ""))
         self._folders = cache(self._folder_layers)
 
@@ -183,7 +183,7 @@ class Layering:
             return
         names = self._read_names(source)
         self._check_environments(kind, names, source)
-        is_expanded = self._expanded and source.file != self.environment.file
+        is_expanded = self._is_expanded and source.file != self.environment.file
         for index, profile in enumerate(() if is_expanded else names.profile):
             path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
             self._require(profile, source, path, chain)
@@ -211,7 +211,7 @@ class Layering:
             if not is_profile_name(name):
                 message = f'`{dotted_path(path)}` is "{name}": {PROFILE_NAME_RULE}'
                 profile = re.sub(r"[\s_]+", "-", name.lower())
-                hint = did_you_mean(profile, self.profile_names, list_all=True)
+                hint = did_you_mean(profile, self.profile_names, whole_list=True)
                 raise FindingsError([finding_at(source.mark(path), "FL112", message, hint)])
         return validate(_Names, source)
 
@@ -244,7 +244,7 @@ class Layering:
     def _require_environment(self, environment: str, source: Source, path: KeyPath) -> None:
         if self._environments and environment not in self._environments:
             message = f"`{path[0]}` names an environment that has no file: {environment!r}"
-            hint = did_you_mean(environment, self._environments, list_all=True)
+            hint = did_you_mean(environment, self._environments, whole_list=True)
             raise FindingsError([finding_at(source.mark(path), "FL120", message, hint)])
 
     def _require(self, profile: str, source: Source, path: KeyPath, chain: tuple[str, ...]) -> None:
@@ -257,7 +257,7 @@ class Layering:
         if profile not in names:
             via = f", which {' → '.join(chain)} names" if chain else ""
             message = f"there is no profile {profile!r}{via}"
-            hint = did_you_mean(profile, names, list_all=True)
+            hint = did_you_mean(profile, names, whole_list=True)
             raise FindingsError([finding_at(mark, "FL504", message, hint)])
 
     def _folder_layers(self, folder: Path) -> list[tuple[Source, str]]:
@@ -291,11 +291,11 @@ def _without_own_keys(source: Source, *, keep: tuple[str, ...]) -> Source:
     return Source(source.file, data, marks)
 
 
-def merged(
+def merged_source(
     spec: Source, layers: Sequence[Layer], keeps_null: Callable[[KeyPath], bool] = takes_null
 ) -> Source:
     """The layers laid over each other. `null` takes a key away unless `keeps_null`, for each layer below."""
     document = Source(spec.file, {})
     for layer in layers:
-        document = document.merged(layer.source, keeps_null)
+        document = document.merge(layer.source, keeps_null)
     return Source(spec.file, document.data, {**document.marks, (): spec.mark(())})

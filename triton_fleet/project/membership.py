@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.layers import Layering, merged
+from triton_fleet.project.layers import Layering, merged_source
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import (
@@ -39,7 +39,7 @@ class Members:
         files: The specs of the endpoints that the environment has: in model_specs/, or beside its locks where
             it is promoted to.
         absent: The reason for each endpoint with a spec that the environment does not have.
-        unpromoted: Those of them that `fleet promote` may bring.
+        unpromoted_names: Those of them that `fleet promote` may bring.
         absent_in_main: The reason for each endpoint that was promoted to the environment, and that main's
             `environments` leaves out by now.
         findings: What is wrong with how the environment has its endpoints.
@@ -47,7 +47,7 @@ class Members:
 
     files: Mapping[str, Path]
     absent: Mapping[str, Finding]
-    unpromoted: tuple[str, ...]
+    unpromoted_names: tuple[str, ...]
     absent_in_main: Mapping[str, Finding]
     findings: tuple[Finding, ...]
 
@@ -66,7 +66,7 @@ def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Memb
     if settings.promoted_from is None:
         absent = {**elsewhere, **exclusions}
         files = {endpoint: file for endpoint, file in specs.by_endpoint.items() if endpoint not in absent}
-        return Members(files=files, absent=absent, unpromoted=(), absent_in_main={}, findings=unknown)
+        return Members(files=files, absent=absent, unpromoted_names=(), absent_in_main={}, findings=unknown)
     files = {
         endpoint: promoted_spec(root, name, endpoint)
         for endpoint in promoted_names
@@ -75,7 +75,7 @@ def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Memb
     absent = {
         endpoint: finding for endpoint, finding in elsewhere.items() if endpoint not in files
     } | exclusions
-    unpromoted = tuple(
+    unpromoted_names = tuple(
         endpoint for endpoint in specs.by_endpoint if endpoint not in files and endpoint not in absent
     )
     findings = (
@@ -84,11 +84,11 @@ def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Memb
         *_live_profiles(source),
         *_locks_without_specs(root, name, {*promoted_names, *absent}),
     )
-    absent |= {endpoint: _promotion_finding(settings, source, endpoint) for endpoint in unpromoted}
+    absent |= {endpoint: _promotion_finding(settings, source, endpoint) for endpoint in unpromoted_names}
     return Members(
         files=files,
         absent=absent,
-        unpromoted=unpromoted,
+        unpromoted_names=unpromoted_names,
         absent_in_main={endpoint: finding for endpoint, finding in elsewhere.items() if endpoint in files},
         findings=findings,
     )
@@ -141,7 +141,7 @@ def _wrong_origin(fleet: FleetFiles, settings: Environment, source: Source) -> I
                 else f"there is no environment {origin!r}"
             )
             choices = [name for name in names if name not in (LOCAL, *chain)]
-            yield finding_at(mark, "FL515", message, did_you_mean(origin, choices, list_all=True))
+            yield finding_at(mark, "FL515", message, did_you_mean(origin, choices, whole_list=True))
             return
         if origin in chain:
             circle = " → ".join((*chain, origin))
@@ -197,7 +197,7 @@ def _elsewhere(fleet: FleetFiles, environment: str, origin: Path) -> Iterator[tu
             continue
         try:
             spec = fleet.source(file)
-            whole = merged(spec, layering.layers(spec))
+            whole = merged_source(spec, layering.layers(spec))
         except FindingsError:
             continue
         overrides = whole.data.get(KEY)

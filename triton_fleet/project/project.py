@@ -10,7 +10,7 @@ from pathlib import Path
 from triton_fleet.core.reads import ReadCache
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.layers import Layer, Layering, merged, profiles_of
+from triton_fleet.project.layers import Layer, Layering, merged_source, profiles_of
 from triton_fleet.project.membership import members_of
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import require_own_folders, yaml_stems
@@ -75,7 +75,7 @@ class Project:
     """Reads each of them, as it holds in this environment."""
     absent: Mapping[str, Finding] = field(default_factory=dict)
     """Why the environment does not have the others that have a spec."""
-    unpromoted: tuple[str, ...] = ()
+    unpromoted_names: tuple[str, ...] = ()
     """Those of them that `fleet promote` may bring."""
     absent_in_main: Mapping[str, Finding] = field(default_factory=dict)
     """Why main no longer has some of those that were promoted here."""
@@ -227,7 +227,7 @@ class Fleet(FleetFiles):
             look = cache if source.data else lambda name: self.source(self.specs.by_endpoint[name])
             all_of(selection or names, look, error.findings + findings)
             raise
-        layering = Layering(self, source, self.environments, expanded=settings.promoted_from is not None)
+        layering = Layering(self, source, self.environments, is_expanded=settings.promoted_from is not None)
         members = members_of(self, settings, source)
         return Project(
             self,
@@ -239,7 +239,7 @@ class Fleet(FleetFiles):
             members.files,
             _spec_cache(self, layering, members.files),
             members.absent,
-            members.unpromoted,
+            members.unpromoted_names,
             members.absent_in_main,
         )
 
@@ -272,7 +272,7 @@ def load_spec(source: Source, layering: Layering) -> LoadedSpec:
         FindingsError: every key and value that does not fit, or what is wrong with a layer.
     """
     layers = layering.layers(source)
-    whole = merged(source, layers)
+    whole = merged_source(source, layers)
     spec = validate(EndpointSpec, whole)
     if findings := list(kept_tags(layering.environment, layers)):
         raise FindingsError(findings)
@@ -297,7 +297,7 @@ def require_member(name: str, names: list[str], noun: str) -> str:
     if name in names:
         return name
     message = f"there is no {noun} {name!r}" if name else f"no {noun} was named"
-    hint = did_you_mean(name, names, list_all=True)
+    hint = did_you_mean(name, names, whole_list=True)
     raise FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
 

@@ -49,6 +49,14 @@ def plain_value(text: str) -> Scalar:
     return text
 
 
+def is_text(text: str) -> bool:
+    """Whether an unquoted scalar is the text itself."""
+    try:
+        return plain_value(text) == text
+    except ValueError:
+        return False
+
+
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 BYTES_OF_A_VALUE = 10
@@ -59,7 +67,7 @@ TOKEN = re.compile(r"[$#]\{Token\[")
 """How texts that the CDK resolves begin. Source: core/lib/private/encoding.js of aws-cdk-lib."""
 LARGEST = 1e287
 """From here on the CDK uses numbers as tokens. Source: createTokenDouble of the same file."""
-RESERVED = frozenset({"__proto__", "_children", "_metadata"})
+RESERVED_NAMES = frozenset({"__proto__", "_children", "_metadata"})
 """Keys by which the CDK takes a mapping for something else, so that no stack could be synthesised."""
 RENAME = "choose another name"
 NO_TEXT = re.compile(r"[\ud800-\udfff]")
@@ -176,7 +184,7 @@ class _Reader:
                 self._pass_over(next(self.events))
                 continue
             key: KeyPath = (*path, event.value)
-            if event.value in RESERVED:
+            if event.value in RESERVED_NAMES:
                 self._add("FL519", event, f"the CDK has a use of its own for the key `{event.value}`", RENAME)
             if event.value in data:
                 first = self.marks[key].line

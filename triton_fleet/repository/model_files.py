@@ -152,7 +152,7 @@ def _name(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator
     filename = config.message.default_model_filename
     strict = facts.plain_since and (release is None or release >= facts.plain_since)
     if strict and (match := NOT_PLAIN.search(filename)):
-        message = facts.plain_said.format(name=filename, character=match[0])
+        message = facts.plain_message.format(name=filename, character=match[0])
         yield config.finding(OUTSIDE, message, FILENAME_KEY, hint="name a file in the version directory")
     elif normpath(filename).startswith("..") and facts.name != "python":
         message = f"{FILENAME_KEY} is '{filename}', which leads out of the version directory"

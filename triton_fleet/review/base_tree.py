@@ -163,7 +163,7 @@ def _contents(tree: WorkTree, identities: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def _git(tree: WorkTree, *command: str, stdin: bytes = b"") -> bytes:
-    process = tree.run(*command, given=stdin)
+    process = tree.run(*command, stdin=stdin)
     if process.returncode != 0:
         raise CannotRunError(f"git cannot read the base: {first_line(process)}", IN_CLONE)
     return process.stdout
@@ -211,9 +211,9 @@ def _files(
     """The files of one side whose checksums differ."""
     for name in names:
         old, new, mine = (revisions.get(name) for revisions in (before, after, side))
-        if not (old and new and mine and old.lock and new.lock and mine.lock and mine.loaded):
+        if not (old and new and mine and old.lock and new.lock and mine.lock and mine.loaded_spec):
             continue
-        for repository, folder in _folders(mine.loaded):
+        for repository, folder in _folders(mine.loaded_spec):
             checksums = (
                 mine.lock.repositories[repository].files if repository in mine.lock.repositories else {}
             )

@@ -25,7 +25,7 @@ def report_document(change: FleetChange) -> dict[str, object]:
         "version": VERSION,
         "base": {"reference": change.reference, "commit": change.commit},
         "verdict": change.verdict,
-        "executed": [asdict(file) for file in change.executed],
+        "executed": [asdict(file) for file in change.executed_files],
         "notes": list(change.notes),
         "product": _product(change.product),
         "currency": change.prices.currency,
@@ -66,14 +66,14 @@ def _environment(environment: EnvironmentChange, phrase: str) -> dict[str, objec
         "quotas": [asdict(entry) for entry in environment.quotas],
         "endpoints": [_endpoint(entry) for entry in environment.endpoints],
         "groups": [_group(entry) for entry in environment.groups],
-        "pending": [pending_record(entry) for entry in environment.pending],
+        "pending": [pending_record(entry) for entry in environment.promotions],
         "shared": {
-            "resources": [_resource(entry) for entry in environment.shared],
+            "resources": [_resource(entry) for entry in environment.foundation],
             "iam": list(environment.permissions),
         },
         "findings": {
             "new": [_finding(entry) for entry in environment.new],
-            "fixed": [_finding(entry) for entry in environment.fixed],
+            "fixed": [_finding(entry) for entry in environment.fixes],
         },
     }
 
@@ -85,15 +85,20 @@ def _endpoint(change: EndpointChange) -> dict[str, object]:
         "effect": change.effect.value,
         "interrupts": change.effect.interrupts,
         "new_model": change.new_model,
-        "renamed": change.renamed or None,
+        "renamed": change.other_name or None,
         "problem": change.problem or None,
         "changes": list(change.changes),
         "content": list(change.content),
-        "builds": list(change.built),
+        "builds": list(change.builds),
         "areas": list(change.areas),
         "traffic": None if change.traffic is None else asdict(change.traffic),
-        "instances": None if change.need is None else asdict(change.need),
-        "cost": {"certain": change.certain_price, "min": _cost(change.least), "max": _cost(change.most)},
+        "instances": change.need
+        and {"type": change.need.type, "beside": change.need.beside, "most": change.need.max_instances},
+        "cost": {
+            "certain": change.certain_price,
+            "min": _cost(change.min_cost),
+            "max": _cost(change.max_cost),
+        },
         "iam": list(change.permissions),
         "warnings": list(change.warnings),
         "rollback": change.rollback,
@@ -102,7 +107,11 @@ def _endpoint(change: EndpointChange) -> dict[str, object]:
 
 
 def _difference(change: MoneyChange) -> dict[str, str | int | None]:
-    return {"min": _month_text(change.least), "max": _month_text(change.most), "unknown": change.unknown}
+    return {
+        "min": _month_text(change.min_cost),
+        "max": _month_text(change.max_cost),
+        "unknown": change.unknown,
+    }
 
 
 def _group(group: EndpointGroup) -> dict[str, object]:
@@ -110,7 +119,7 @@ def _group(group: EndpointGroup) -> dict[str, object]:
     return {
         "endpoints": list(group.names),
         "label": group.label,
-        "cost": {"min": _cost(group.common.least), "max": _cost(group.common.most)},
+        "cost": {"min": _cost(group.common.min_cost), "max": _cost(group.common.max_cost)},
     }
 
 
@@ -123,11 +132,11 @@ def pending_record(promotion: PendingPromotion) -> dict[str, object]:
         "content": list(promotion.content),
         "cost": {
             "certain": promotion.certain_price,
-            "min": _cost(promotion.least),
-            "max": _cost(promotion.most),
+            "min": _cost(promotion.min_cost),
+            "max": _cost(promotion.max_cost),
         },
         "refused_by": list(promotion.codes),
-        "permitted": list(promotion.permitted),
+        "permitted": list(promotion.permitted_codes),
         "problem": promotion.problem or None,
     }
 
@@ -138,7 +147,7 @@ def _cost(change: CostChange) -> dict[str, str | None]:
 
 
 def _month_text(cost: Cost | None) -> str | None:
-    return None if cost is None else str(cost.monthly)
+    return None if cost is None else str(cost.per_month)
 
 
 def _resource(change: Change) -> dict[str, object]:

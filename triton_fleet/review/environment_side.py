@@ -65,7 +65,9 @@ class EnvironmentSide:
             environment: What stands for the environment where this commit's cannot be read.
         """
         if self.project is None:
-            unreadable = Revision(root=self.root, environment=environment, loaded=None, problem=self.problem)
+            unreadable = Revision(
+                root=self.root, environment=environment, loaded_spec=None, problem=self.problem
+            )
             return dict.fromkeys(names, unreadable) if self.problem else {}
         return {name: _revision(self.project, name) for name in names if name in self.project.endpoints}
 
@@ -120,10 +122,10 @@ def base_side(fleet: Fleet, name: str) -> EnvironmentSide:
 
 def _revision(project: Project, name: str) -> Revision:
     """An endpoint with why it cannot be synthesised, if it cannot."""
-    revision = Revision(root=project.root, environment=project.environment, loaded=None)
+    revision = Revision(root=project.root, environment=project.environment, loaded_spec=None)
     try:
         spec = project.load(name)
-        revision = replace(revision, loaded=spec, lock=locked_context(project, spec)[0].lock)
+        revision = replace(revision, loaded_spec=spec, lock=locked_context(project, spec)[0].lock)
         resolve_project(replace(project, endpoints=(name,), findings=()))
     except FindingsError as error:
         first = error.findings[0]

@@ -49,7 +49,7 @@ def markdown(change: FleetChange, limit: int) -> str:
         change: The change.
         limit: Bytes of UTF-8; 0 for all.
     """
-    rows = sum(len(environment.groups) for environment in change.differing)
+    rows = sum(len(environment.groups) for environment in change.environments_to_review)
     whole = _page(change, rows, rows, lists=True)
     if limit == 0 or _size(whole) <= limit:
         return whole
@@ -57,7 +57,7 @@ def markdown(change: FleetChange, limit: int) -> str:
         _largest_page(rows, limit, lambda count: _page(change, rows, count, lists=True))
         or _largest_page(rows, limit, lambda count: _page(change, rows, count, lists=False))
         or _largest_page(rows, limit, lambda count: _page(change, count, 0, lists=False))
-        or _cut(f"{MARKER}\n### {'⚠ ' * bool(change.executed)}{inline(change.verdict, limit)}", limit)
+        or _cut(f"{MARKER}\n### {'⚠ ' * bool(change.executed_files)}{inline(change.verdict, limit)}", limit)
     )
 
 
@@ -88,7 +88,11 @@ def _page(change: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     With `lists` also what is about whole environments: findings, the shared stack.
     """
     by_risk = sorted(
-        ((group.rank, place.name, group) for place in change.differing for group in place.groups),
+        (
+            (group.rank, place.name, group)
+            for place in change.environments_to_review
+            for group in place.groups
+        ),
         key=lambda entry: entry[:2],
     )
     listed_rows, row_names = (
@@ -96,12 +100,12 @@ def _page(change: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         for count in (rows, details)
     )
     lines = [MARKER, *_executed_files(change, MAX_EXECUTED_FILES if lists else MAX_EXECUTED_FILES_IN_SHORT)]
-    if not change.differing:
+    if not change.environments_to_review:
         lines.append(f"### {inline(change.rest)} compared with `{short_commit(change.commit)}`")
-    elif len(change.differing) > 1:
-        lines += [f"## {inline(change.verdict, MAX_LINE)}", ""] * (not change.executed)
+    elif len(change.environments_to_review) > 1:
+        lines += [f"## {inline(change.verdict, MAX_LINE)}", ""] * (not change.executed_files)
     names = _NameLists()
-    for place in change.differing:
+    for place in change.environments_to_review:
         lines += _environment(place, listed_rows, row_names, names, lists=lists)
     lines += [f"- ⚠ {inline_code(warning, MAX_LINE)}" for warning in change.warnings]
     if lists and change.product and change.product.lines:
@@ -113,9 +117,9 @@ def _page(change: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     ]
     left_out = [f"{count} {noun if count == 1 else _plural(noun)}" for count, noun in omissions if count > 0]
     left_out += [] if lists else ["findings and shared stacks"]
-    if change.differing and left_out:
+    if change.environments_to_review and left_out:
         lines += ["", f"Left out for length, the least risk first: {', '.join(left_out)}."]
-    if change.differing:
+    if change.environments_to_review:
         rest = f"; {change.rest}" if change.rest else ""
         basis = f"{inline(rest)}; {inline(change.basis, MAX_LINE)}"
         lines += ["", f"<sub>compared with `{short_commit(change.commit)}`{basis}</sub>"]
@@ -124,11 +128,12 @@ def _page(change: FleetChange, rows: int, details: int, *, lists: bool) -> str:
 
 def _executed_files(change: FleetChange, limit: int) -> Iterator[str]:
     """The files that a deploy may execute: they come first, as no row shows them."""
-    if change.executed:
-        heading = "##" if len(change.differing) > 1 else "###"
+    if change.executed_files:
+        heading = "##" if len(change.environments_to_review) > 1 else "###"
         yield from (f"{heading} ⚠ {inline(change.verdict, MAX_LINE)}", "", f"**{EXECUTED_FILES_TITLE}:**", "")
         yield from (
-            f"- ⚠ {inline_code(executed_line)}" for executed_line in executed_lines(change.executed, limit)
+            f"- ⚠ {inline_code(executed_line)}"
+            for executed_line in executed_lines(change.executed_files, limit)
         )
         yield from ("", EXECUTED_HINT, "")
 
@@ -182,8 +187,8 @@ def _environment(
         for warning in warnings:
             yield f"- ⚠ {inline_code(warning.text)}{names.fold_rest(warning.names) if lists else ''}"
         yield ""
-    if place.pending:
-        for line in pending_lines(place.pending, MAX_PROMOTIONS if lists else MAX_PROMOTIONS_IN_SHORT):
+    if place.promotions:
+        for line in pending_lines(place.promotions, MAX_PROMOTIONS if lists else MAX_PROMOTIONS_IN_SHORT):
             yield f"- {inline_code(line.text, MAX_LINE)}{names.fold_rest(line.names) if lists else ''}"
         yield ""
     if lists:
@@ -204,14 +209,14 @@ def _row(group: EndpointGroup, names: _NameLists | None) -> str:
     change = "; ".join(inline(word) for word in words[:MAX_WORDS]) + rest
     endpoints = names.fold(group.label, group.folded_names) if names else inline(group.label)
     cells = [endpoints, change, effect_words(change_of_group), inline(traffic_words(change_of_group))]
-    cells += [inline(group_money(group, least=True)), inline(group_money(group, least=False))]
+    cells += [inline(group_money(group, is_min=True)), inline(group_money(group, is_min=False))]
     return f"| {' | '.join(cells)} |"
 
 
 def _findings(place: EnvironmentChange, repeated_lines: RepeatedLines) -> Iterator[str]:
-    if refusals := refusal_lines(place.pending, MAX_PROMOTIONS):
+    if refusals := refusal_lines(place.promotions, MAX_PROMOTIONS):
         yield from _folded_block(REFUSALS_TITLE, refusals)
-    for name, findings in (("new", place.new), ("fixed", place.fixed)):
+    for name, findings in (("new", place.new), ("fixed", place.fixes)):
         if findings:
             yield from _folded_block(
                 f"{count_of(len(findings), 'finding')} {name}", repeated_lines.findings(findings)
@@ -249,8 +254,8 @@ def _shared_parts(place: EnvironmentChange) -> Iterator[str]:
             *(f"- {inline(permission)}" for permission in place.permissions),
             "",
         )
-    if place.shared:
-        yield from ("the shared stack:", "", *_fence(map(resource_line, place.shared)))
+    if place.foundation:
+        yield from ("the shared stack:", "", *_fence(map(resource_line, place.foundation)))
 
 
 def _folded_block(summary: str, lines: Iterable[str]) -> Iterator[str]:

@@ -60,17 +60,17 @@ HEADINGS = ("endpoint", "change", "AWS does", "traffic", "{} a month, min", "{} 
 
 def page(change: FleetChange) -> str:
     """The whole report; every text is escaped, and no address is loaded."""
-    has_one_heading = len(change.differing) == 1 and not change.executed
-    parts = [f"<h1>{'⚠ ' * bool(change.executed)}{escape(change.verdict)}</h1>"] * (not has_one_heading)
-    if change.executed:
+    has_one_heading = len(change.environments_to_review) == 1 and not change.executed_files
+    parts = [f"<h1>{'⚠ ' * bool(change.executed_files)}{escape(change.verdict)}</h1>"] * (not has_one_heading)
+    if change.executed_files:
         files = "".join(
             f"<li>{_with_code(executed_line)}</li>"
-            for executed_line in executed_lines(change.executed, MAX_EXECUTED_FILES)
+            for executed_line in executed_lines(change.executed_files, MAX_EXECUTED_FILES)
         )
         parts.append(f'<div class="w"><p>⚠ {EXECUTED_FILES_TITLE}. {EXECUTED_HINT}</p><ul>{files}</ul></div>')
     parts += [f'<p class="w">⚠ {_with_code(warning)}</p>' for warning in change.warnings]
     heading = "h1" if has_one_heading else "h2"
-    parts += [line for place in change.differing for line in _environment(place, heading)]
+    parts += [line for place in change.environments_to_review for line in _environment(place, heading)]
     if change.product and change.product.lines:
         title = "what the product itself changes"
         parts.append(f"<details><summary>{title}</summary>{_block(change.product.lines)}</details>")
@@ -92,7 +92,7 @@ def page(change: FleetChange) -> str:
 def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
     yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in (place.price_note, *place.notes) if text)
-    for line in pending_lines(place.pending):
+    for line in pending_lines(place.promotions):
         yield f"<div>{_with_code(line.text)}{_folded_lines('which', line.names)}</div>"
     repeated_lines = RepeatedLines(place.groups)
     if place.groups:
@@ -115,11 +115,14 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
         yield "</details>"
     for title, lines in (
         ("quotas that these endpoints count against", [str(quota) for quota in place.quotas]),
-        (REFUSALS_TITLE, refusal_lines(place.pending)),
+        (REFUSALS_TITLE, refusal_lines(place.promotions)),
         (f"{count_of(len(place.new), 'new finding')}", [*repeated_lines.findings(place.new)]),
-        (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated_lines.findings(place.fixed)]),
+        (
+            f"{count_of(len(place.fixes), 'fixed finding')}",
+            [*repeated_lines.findings(place.fixes)],
+        ),
         ("IAM of the shared stack", place.permissions),
-        ("the shared stack", [resource_line(resource) for resource in place.shared]),
+        ("the shared stack", [resource_line(resource) for resource in place.foundation]),
     ):
         if lines:
             yield f"<details><summary>{title}</summary>{_block(lines)}</details>"
@@ -149,8 +152,8 @@ def _row(group: EndpointGroup, headings: Sequence[str]) -> str:
         ("", words),
         ("", escape(effect_text(change))),
         ("", escape(traffic_words(change))),
-        (' class="n"', escape(group_money(group, least=True))),
-        (' class="n"', escape(group_money(group, least=False))),
+        (' class="n"', escape(group_money(group, is_min=True))),
+        (' class="n"', escape(group_money(group, is_min=False))),
     ]
     texts = (
         f'<td{kind} data-h="{head}">{text}</td>' for head, (kind, text) in zip(headings, cells, strict=True)
@@ -200,8 +203,8 @@ def cost_chart(endpoints: Iterable[EndpointChange]) -> str:
         (
             endpoint.endpoint if kind == "before" else "",
             kind,
-            _month_cost(endpoint.least, kind),
-            _month_cost(endpoint.most, kind),
+            _month_cost(endpoint.min_cost, kind),
+            _month_cost(endpoint.max_cost, kind),
         )
         for endpoint in endpoints
         for kind in ("before", "after")
@@ -248,7 +251,7 @@ def rollout_chart(rollouts: Sequence[tuple[str, Traffic]]) -> str:
 
 def _month_cost(cost: CostChange, kind: str) -> Decimal | None:
     cost_of_side = cost.before if kind == "before" else cost.after
-    return None if cost_of_side is None else cost_of_side.monthly
+    return None if cost_of_side is None else cost_of_side.per_month
 
 
 def _label(text: str, y: int) -> str:

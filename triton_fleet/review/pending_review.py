@@ -125,7 +125,7 @@ def _preview(
 
 def _content(preview: PromotionPreview | str | None) -> object:
     """The part of a preview that both ends are compared by, wherever their files are."""
-    return (preview.loaded.spec, preview.lock) if isinstance(preview, PromotionPreview) else preview
+    return (preview.loaded_spec.spec, preview.lock) if isinstance(preview, PromotionPreview) else preview
 
 
 def _change_since_base(
@@ -137,7 +137,7 @@ def _change_since_base(
     """An endpoint that the environment does not have at either end, with what differs between both ends."""
     if not (isinstance(before, PromotionPreview) and isinstance(after, PromotionPreview)):
         return promotion
-    return replace(promotion, changes=tuple(spec_changes(before.loaded, after.loaded, roots)))
+    return replace(promotion, changes=tuple(spec_changes(before.loaded_spec, after.loaded_spec, roots)))
 
 
 def _content_between(

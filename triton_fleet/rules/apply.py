@@ -31,7 +31,7 @@ def rule_findings(endpoint: EndpointContext, *, is_deploy: bool = False) -> list
     allowed_rules = {
         code
         for code, rule in rules().items()
-        if (code in codes and not rule.needed) or rule.in_files in codes
+        if (code in codes and not rule.is_needed) or rule.in_files in codes
     }
     remainder = [result for result in findings if result.code not in allowed_rules]
     return [*remainder, *_about_allow(endpoint, {result.code for result in findings}, allowed_rules)]

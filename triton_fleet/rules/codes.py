@@ -88,9 +88,9 @@ class Group:
         codes: Their sentences.
         names: Their names.
         warnings: Those that only warn.
-        either: Those that are errors where the container surely fails, and warnings where it may not.
-        allowable: Whether a spec may allow itself the codes of the group, except those that are `needed`.
-        needed: Those that it may not.
+        either_codes: Those that are errors where the container surely fails, and warnings where it may not.
+        allowable: Whether a spec may allow itself the codes of the group, except the `needed_codes`.
+        needed_codes: Those that it may not.
         instead: What to do in place of allowing one.
     """
 
@@ -98,14 +98,14 @@ class Group:
     codes: Mapping[str, str]
     names: Mapping[str, str]
     warnings: tuple[str, ...] = ()
-    either: tuple[str, ...] = ()
+    either_codes: tuple[str, ...] = ()
     allowable: bool = False
-    needed: tuple[str, ...] = ()
+    needed_codes: tuple[str, ...] = ()
     instead: str = ""
 
     def weight(self, code: str) -> str:
         """The severities of one of the codes, for people."""
-        if code in self.either:
+        if code in self.either_codes:
             return f"{Severity.ERROR} or {Severity.WARNING}"
         return str(Severity.WARNING if code in self.warnings else Severity.ERROR)
 
@@ -143,7 +143,7 @@ def other_names() -> Mapping[str, str]:
 def allowable_codes() -> frozenset[str]:
     """The codes that are not rules and that a spec may allow itself, like a rule."""
     allowable = (group for group in groups() if group.allowable)
-    return frozenset(code for group in allowable for code in group.codes if code not in group.needed)
+    return frozenset(code for group in allowable for code in group.codes if code not in group.needed_codes)
 
 
 def severity_of(code: str) -> Severity:

@@ -39,7 +39,7 @@ A rule marked **needed** cannot be allowed: other checks depend on what it requi
 **an error at deploy** only warns until then. An `allow` that silences nothing is [a finding itself](#fl130).
 """
 COLUMNS = "| name | code | severity | requires |\n| --- | --- | --- | --- |"
-OTHERS = """\
+OTHER_CODES = """\
 ## Other codes
 
 These are found while files are read, repositories are packed, and endpoints are deployed and called. `allow`
@@ -60,7 +60,7 @@ def rules_pages(rules: Mapping[str, Rule], examples: Mapping[str, Example]) -> M
     by_theme = _by_theme(rules.values())
     tables = [_table(theme, members) for theme, members in by_theme.items()]
     pages = {_page(theme): _theme_page(theme, members, examples) for theme, members in by_theme.items()}
-    return {DOCS: "\n".join([INTRO, *tables, OTHERS, *map(_group, groups())]), **pages}
+    return {DOCS: "\n".join([INTRO, *tables, OTHER_CODES, *map(_group, groups())]), **pages}
 
 
 def said_of(case: Case, rule: Rule) -> Iterator[str]:
@@ -73,7 +73,7 @@ def said_of(case: Case, rule: Rule) -> Iterator[str]:
 
 def weight_of(rule: Rule) -> str:
     """Its severity and what limits it, such as "error, needed"."""
-    limits = {"needed": rule.needed, "an error at deploy": rule.at_deploy}
+    limits = {"needed": rule.is_needed, "an error at deploy": rule.at_deploy}
     return ", ".join([rule.severity.value, *(limit for limit, holds in limits.items() if holds)])
 
 
@@ -111,7 +111,7 @@ def _rule_text(rule: Rule, example: Example | None) -> str:
         f'<a id="{rule.code.lower()}"></a>\n',
         f"## {rule.name} ({rule.code})\n",
         f"**{weight_of(rule)}**: {rule.summary}\n",
-        *([f"{rule.why}\n"] if rule.why else []),
+        *([f"{rule.reason}\n"] if rule.reason else []),
         *(_example_lines(example, rule) if example else []),
         f"Takes: {rule.scope.words}. Source: {_source(rule.source)}\n",
     ]
@@ -137,7 +137,11 @@ def _source(source: str) -> str:
 
 
 def _group(group: Group) -> str:
-    but = f", except {', '.join(group.names[code] for code in group.needed)}" if group.needed else ""
+    but = (
+        f", except {', '.join(group.names[code] for code in group.needed_codes)}"
+        if group.needed_codes
+        else ""
+    )
     allowance = [f"A spec may `allow` any of these{but}.\n"] if group.allowable else []
     lines = [f"### {group.about}\n", *allowance, "| name | code | severity | |", "| --- | --- | --- | --- |"]
     for code, sentence in group.codes.items():

@@ -71,12 +71,12 @@ class Case:
 
     def context(self) -> EndpointContext:
         """The case as rules see it."""
-        source = Source(FILE, dict(SPEC)).merged(Source(FILE, dict(self.spec)))
+        source = Source(FILE, dict(SPEC)).merge(Source(FILE, dict(self.spec)))
         spec = validate(EndpointSpec, source)
         keys = {"environment": "example", "account": "111122223333", "region": self.region}
         environment = validate(Environment, Source(FILE, {**keys, **self.environment}))
         return EndpointContext(
-            loaded=LoadedSpec(spec, source), environment=environment, lock=self._lock(spec)
+            loaded_spec=LoadedSpec(spec, source), environment=environment, lock=self._lock(spec)
         )
 
     def problems(self, rule: Rule) -> list[Problem]:
@@ -94,7 +94,7 @@ class Case:
         archive = {"digest": f"sha256:{1:064}", "size": self.archive_size}
         everywhere = {
             packed_archive.name: {**archive, "models": dict(self.models or {})}
-            for packed_archive in spec.packed
+            for packed_archive in spec.packed_archives
         }
         lock: dict[str, Any] = {"endpoint": spec.endpoint, "archives": everywhere}
         if self.image is not None:

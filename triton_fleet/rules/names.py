@@ -66,4 +66,4 @@ def allowable_names() -> list[str]:
     from triton_fleet.rules.registry import rules
 
     other_code_names = (other_names()[code] for code in allowable_codes())
-    return sorted([*(rule.name for rule in rules().values() if not rule.needed), *other_code_names])
+    return sorted([*(rule.name for rule in rules().values() if not rule.is_needed), *other_code_names])

@@ -45,7 +45,7 @@ def _own(machines: Sequence[Machine]) -> Sequence[Machine]:
 class Rule:
     """One rule.
 
-    `needed`: other checks depend on what it requires, so a spec cannot allow itself to break it.
+    `is_needed`: other checks depend on what it requires, so a spec cannot allow itself to break it.
     `at_deploy`: a warning while a spec is being written, an error where it is to be deployed.
     `fields`: those of config.pbtxt that it is about, if it is about models. `in_files`: the code of the same
     mistake where the files of a repository are read; if a spec may allow that, it allows both or none.
@@ -55,9 +55,9 @@ class Rule:
     name: str
     severity: Severity
     summary: str
-    why: str
+    reason: str
     source: str
-    needed: bool
+    is_needed: bool
     at_deploy: bool
     scope: Scope[Any]
     fields: tuple[str, ...]
@@ -122,7 +122,7 @@ class Scope(Generic[T]):
         severity: Severity = Severity.ERROR,
         *,
         source: str,
-        needed: bool = False,
+        is_needed: bool = False,
         at_deploy: bool = False,
         fields: tuple[str, ...] = (),
         in_files: str = "",
@@ -135,14 +135,14 @@ class Scope(Generic[T]):
             code: The stable code, FLnnn; `fleet rules --next THEME` prints a free one.
             severity: Of what is proved.
             source: Where the rule's facts come from.
-            needed: Other checks depend on it.
+            is_needed: Other checks depend on it.
             at_deploy: Only a warning until the endpoint is deployed.
             fields: The fields of config.pbtxt that a rule about models is about; the first that a model has
                 is the place of a finding in a repository that no spec names.
             in_files: The code of the same mistake where the files of a repository are read.
         """
 
-        def made(check: Callable[[T], Iterable[Problem]]) -> Rule:
+        def make(check: Callable[[T], Iterable[Problem]]) -> Rule:
             summary, _, reason = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
             name = getattr(check, "__name__", code).replace("_", "-")
             return Rule(
@@ -150,9 +150,9 @@ class Scope(Generic[T]):
                 name=name,
                 severity=severity,
                 summary=summary,
-                why=reason,
+                reason=reason,
                 source=source,
-                needed=needed,
+                is_needed=is_needed,
                 at_deploy=at_deploy,
                 scope=self,
                 fields=fields,
@@ -160,7 +160,7 @@ class Scope(Generic[T]):
                 check=check,
             )
 
-        return made
+        return make
 
 
 def _label_machine(problem: Problem, machine: Machine) -> Problem:
@@ -174,10 +174,6 @@ def _label_machine(problem: Problem, machine: Machine) -> Problem:
 def _first_of_variants(machines: Sequence[Machine]) -> Sequence[Machine]:
     variants = [machine.variant for machine in machines]
     return [candidate for n, candidate in enumerate(machines) if candidate.variant not in variants[:n]]
-
-
-def _of_own_variant(machines: Sequence[Machine]) -> Sequence[Machine]:
-    return [machine for machine in machines if machine.variant == OWN_VARIANT]
 
 
 def _with_model(machines: Sequence[Machine]) -> Sequence[Machine]:
@@ -216,7 +212,9 @@ rule = ENDPOINT.rule
 """A rule that takes an endpoint."""
 VARIANT = Scope("a variant of an endpoint", _endpoint, _first_of_variants)
 """On its first instance type."""
-POOL = Scope("an instance pool", _endpoint, _of_own_variant)
+POOL = Scope(
+    "an instance pool", _endpoint, lambda machines: [m for m in machines if m.variant == OWN_VARIANT]
+)
 """The endpoint on each instance type of the spec's own variant, as it is scaled and updated."""
 CONTAINER = Scope("a container on an instance", _endpoint, _with_model)
 """The endpoint on each instance type on which the model of the spec runs."""

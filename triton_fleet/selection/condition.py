@@ -107,7 +107,7 @@ def require_right(condition: Condition) -> Condition:
     """
     key, about = condition.key, f"{quote(condition.text)}: "
     if not condition.is_known or key == TAG:
-        hint = did_you_mean(key, [*KEYS, "tag:KEY"], list_all=True)
+        hint = did_you_mean(key, [*KEYS, "tag:KEY"], whole_list=True)
         raise wrong_selector(f"{about}specs cannot be selected by {quote(key)}", hint)
     if key != "triton" and condition.operator in COMPARISONS:
         hint = f"write `{key}=` or `{key}!=`; only `triton` has an order"

@@ -106,13 +106,13 @@ class Selection:
     Attributes:
         endpoints: Names, each once, in the order in which they were found.
         drafts: Specs that are not in model_specs/.
-        gone: Endpoints that were named by their files, and have no spec any more.
+        former_names: Endpoints that were named by their files, and have no spec any more.
         reasons: One for each file that selects nothing.
     """
 
     endpoints: list[str] = field(default_factory=list)
     drafts: list[Path] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
+    former_names: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
     @classmethod
@@ -122,7 +122,7 @@ class Selection:
         return cls(
             list(dict.fromkeys(name for part in parts for name in part.endpoints)),
             list(dict.fromkeys(file for part in parts for file in part.drafts)),
-            list(dict.fromkeys(name for part in parts for name in part.gone)),
+            list(dict.fromkeys(name for part in parts for name in part.former_names)),
             list(dict.fromkeys(reason for part in parts for reason in part.reasons)),
         )
 
@@ -183,7 +183,7 @@ class FleetPaths:
         if not self._is_in_own(path) or any(map(_may_be_input, path.rglob("*"))):
             parts.append(self._of_input(path))
         selection = Selection.union(parts)
-        if not (selection.endpoints or selection.drafts or selection.gone or selection.reasons):
+        if not (selection.endpoints or selection.drafts or selection.former_names or selection.reasons):
             raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")
         return selection
 
@@ -228,7 +228,7 @@ class FleetPaths:
     def _by_name(self, name: str, file: Path) -> Selection:
         if name in self._project.absent:
             return self._empty_selection(file, self._project.absent[name].message)
-        return Selection([name]) if name in self._project.spec_files else Selection(gone=[name])
+        return Selection([name]) if name in self._project.spec_files else Selection(former_names=[name])
 
     def _of_spec(self, file: Path) -> Selection:
         if self._project.is_promoted:
@@ -247,7 +247,8 @@ class FleetPaths:
         return self._fleet.open(self._environment)
 
     def _of_other_file(self, file: Path) -> Selection:
-        selection, is_inside = self._of_input(file), self._is_inside(file)
+        selection = self._of_input(file)
+        is_inside = file.is_relative_to(self._tree) or file.is_relative_to(self._root)
         if selection.endpoints:
             return selection
         if self._drafts and file.suffix == YAML and file.is_file() and (not is_inside or _is_spec(file)):
@@ -258,9 +259,6 @@ class FleetPaths:
 
     def _of_input(self, file: Path) -> Selection:
         return Selection(self._endpoints_of(file))
-
-    def _is_inside(self, file: Path) -> bool:
-        return file.is_relative_to(self._tree) or file.is_relative_to(self._root)
 
     def _in_fleet(self, file: Path) -> Path:
         """The file by its path below the root, links followed where that leads elsewhere."""

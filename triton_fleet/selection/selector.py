@@ -10,7 +10,7 @@ from glob import escape
 from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError, all_of
-from triton_fleet.git.files import changed_files, is_in_a_branch, unquoted
+from triton_fleet.git.files import changed_files, is_in_a_branch, unquote
 from triton_fleet.git.work_tree import work_tree
 from triton_fleet.project.membership import locked_endpoints
 from triton_fleet.project.project import Fleet, LoadedSpec, Project
@@ -62,7 +62,7 @@ class Selector:
         """
         if not arguments:
             return Selection(list(self._project.endpoints))
-        return Selection.union(self._select_one(argument) for argument in dict.fromkeys(arguments))
+        return Selection.union(self._select(argument) for argument in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
         """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from.
@@ -81,7 +81,7 @@ class Selector:
         except FindingsError as error:
             return any(finding.code != UNUSED_CODE for finding in error.findings)
 
-    def _select_one(self, argument: str) -> Selection:
+    def _select(self, argument: str) -> Selection:
         if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
@@ -138,7 +138,7 @@ class Selector:
         changes = changed_files(self._root, reference)
         of_changes = Selection.union(self._paths.of_file(file) for file in changes)
         of_changes.drafts.clear()  # only those that are named are checked
-        if not (of_changes.endpoints or of_changes.gone):
+        if not (of_changes.endpoints or of_changes.former_names):
             of_changes.reasons[:] = [f"no endpoint changed since {quote(reference)}"]
         return of_changes
 
@@ -155,13 +155,13 @@ class Selector:
         values = {value for spec in self._specs for value in condition.values(spec, environment) if value}
         if not values and condition.key.startswith(TAG):
             keys = {key for spec in self._specs for key in tag_keys(spec, environment)}
-            return f"no spec sets it; {did_you_mean(condition.key, keys, list_all=True)}"
+            return f"no spec sets it; {did_you_mean(condition.key, keys, whole_list=True)}"
         if not values:
             return "no spec sets it"
         if condition.operator == "!=":
             return f"every endpoint matches {quote(f'{condition.key}={condition.value}')}"
         word = condition.value if condition.operator == "=" else ""  # nothing is near an order
-        return did_you_mean(word, values, list_all=True)
+        return did_you_mean(word, values, whole_list=True)
 
     def _of_glob(self, pattern: str) -> list[str]:
         """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
@@ -182,7 +182,7 @@ class Selector:
             ]
             choices = [file.relative_to(self._root).as_posix() for file in files.values()]
         if not names:
-            raise self._no_match(pattern, did_you_mean(pattern, choices, list_all=True))
+            raise self._no_match(pattern, did_you_mean(pattern, choices, whole_list=True))
         return names
 
     def _existing_path(self, argument: str) -> Path | None:
@@ -198,7 +198,7 @@ class Selector:
 
     def _candidates(self, argument: str) -> list[Path]:
         """The files or folders that a path may name."""
-        path = unquoted(argument)
+        path = unquote(argument)
         if not path or "\0" in path:
             return []
         return [Path(text) for text in dict.fromkeys(os.path.normpath(base / path) for base in self._bases)]
@@ -210,7 +210,7 @@ class Selector:
 
     def _unknown(self, name: str) -> FindingsError:
         message = f"there is no endpoint, file or folder {quote(name)}" if name else "no endpoint was named"
-        hint = did_you_mean(name, self._names, list_all=True)
+        hint = did_you_mean(name, self._names, whole_list=True)
         if name in KEYS:  # what a shell leaves of `triton<25`
             hint = f"put a condition in quotes: '{name}=…'"
         if AND in name and all(part.strip() in self._names for part in name.split(AND)):
@@ -224,11 +224,8 @@ class Selector:
     @cached_property
     def _names(self) -> list[str]:
         """All that have a spec, those among them that the environment does not have."""
-        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *self._promoted_names]))
-
-    @cached_property
-    def _promoted_names(self) -> list[str]:
-        return locked_endpoints(self._root, self._environment, SPEC_END)
+        promoted_names = locked_endpoints(self._root, self._environment, SPEC_END)
+        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *promoted_names]))
 
     @cached_property
     def _tree(self) -> Path:

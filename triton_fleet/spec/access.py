@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from shlex import quote
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, fiel
 
 from triton_fleet.catalog.images import partition_of
 from triton_fleet.spec.github_repository import EXAMPLE, PATTERN, GitHubRepository
-from triton_fleet.spec.values import Document, Mistake
+from triton_fleet.spec.values import Document, Mistake, fits, require_unique
 
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-zA-Z0-9-]+")
 _BOUNDARY = re.compile(r"arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[\x21-\x7e]+")
@@ -29,32 +28,31 @@ def _key(value: str) -> str:
     return value
 
 
-def _boundary(value: str) -> str:
-    if not _BOUNDARY.fullmatch(value):
-        raise Mistake("it is not the ARN of an IAM policy", "write `arn:aws:iam::ACCOUNT:policy/NAME`")
-    return value
-
-
-def _role(value: str) -> str:
-    if not ROLE.fullmatch(value):
-        raise Mistake("it is not the ARN of an IAM role", "write `arn:aws:iam::ACCOUNT:role/NAME`")
-    return value
-
-
 def _form(pattern: re.Pattern[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": f"^{pattern.pattern}$"})
 
 
 KeyArn = Annotated[str, AfterValidator(_key), _form(_KEY)]
 """A KMS key, by its own ARN."""
-BoundaryArn = Annotated[str, AfterValidator(_boundary), _form(_BOUNDARY)]
+BoundaryArn = Annotated[
+    str,
+    fits(_BOUNDARY, "it is not the ARN of an IAM policy", "write `arn:aws:iam::ACCOUNT:policy/NAME`"),
+    _form(_BOUNDARY),
+]
 """A managed policy of an account, or of AWS."""
-RoleArn = Annotated[str, AfterValidator(_role), _form(ROLE)]
+RoleArn = Annotated[
+    str,
+    fits(ROLE, "it is not the ARN of an IAM role", "write `arn:aws:iam::ACCOUNT:role/NAME`"),
+    _form(ROLE),
+]
 """A role of an account."""
 
 
-def elsewhere(arn: str, account: str, region: str) -> str | None:
-    """Why an ARN is not of an environment's account and region; None where it is, or where it has none."""
+def elsewhere(arn: str, environment: Mapping[str, str]) -> str | None:
+    """Why an ARN is not of an environment's account and region; None where it is, or they are unknown."""
+    if not {"account", "region"} <= environment.keys():
+        return None
+    account, region = environment["account"], environment["region"]
     _, partition, _, its_region, its_account, _ = arn.split(":", 5)
     own = partition_of(region).name
     if partition != own:
@@ -101,19 +99,13 @@ _branch, _BRANCH = _name_type(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "one branch", "mai
 _Length = Field(max_length=200)
 
 
-def _provider(issuer: str) -> tuple[Callable[[str], str], WithJsonSchema]:
-    pattern = rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:oidc-provider/{re.escape(issuer)}"
-
-    def validate(value: str) -> str:
-        if not re.fullmatch(pattern, value):
-            hint = (
-                f"write `arn:aws:iam::ACCOUNT:oidc-provider/{issuer}`;"
-                " `aws iam list-open-id-connect-providers` lists those of the account"
-            )
-            raise Mistake(f"it is not the ARN of an OIDC provider for {issuer}", hint)
-        return value
-
-    return validate, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+def _provider(issuer: str) -> tuple[AfterValidator, WithJsonSchema]:
+    pattern = re.compile(rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:oidc-provider/{re.escape(issuer)}")
+    hint = (
+        f"write `arn:aws:iam::ACCOUNT:oidc-provider/{issuer}`;"
+        " `aws iam list-open-id-connect-providers` lists those of the account"
+    )
+    return fits(pattern, f"it is not the ARN of an OIDC provider for {issuer}", hint), _form(pattern)
 
 
 _github_provider, _GITHUB_PROVIDER = _provider(GITHUB)
@@ -123,16 +115,13 @@ _gitlab_provider, _GITLAB_PROVIDER = _provider(GITLAB)
 _INVOKER = re.compile(rf"[0-9]{{12}}|{ROLE.pattern}")
 
 
-def _invoker(value: str) -> str:
-    if not _INVOKER.fullmatch(value):
-        hint = 'write the account, `"444455556666"`, or `arn:aws:iam::ACCOUNT:role/NAME`'
-        raise Mistake("it is neither an AWS account nor the ARN of an IAM role", hint)
-    return value
-
-
 Invoker = Annotated[
     str,
-    AfterValidator(_invoker),
+    fits(
+        _INVOKER,
+        "it is neither an AWS account nor the ARN of an IAM role",
+        'write the account, `"444455556666"`, or `arn:aws:iam::ACCOUNT:role/NAME`',
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^({_INVOKER.pattern})$"}),
 ]
 """An AWS account, which stands for all of its roles, or one role."""
@@ -143,8 +132,8 @@ Branch = Annotated[str, _Length, AfterValidator(_branch), _BRANCH]
 GitHubEnvironment = Annotated[str, _Length, AfterValidator(_environment), _ENVIRONMENT]
 
 
-GitHubProvider = Annotated[str, AfterValidator(_github_provider), _GITHUB_PROVIDER]
-GitLabProvider = Annotated[str, AfterValidator(_gitlab_provider), _GITLAB_PROVIDER]
+GitHubProvider = Annotated[str, _github_provider, _GITHUB_PROVIDER]
+GitLabProvider = Annotated[str, _gitlab_provider, _GITLAB_PROVIDER]
 
 
 class GitHubAccess(Document):
@@ -203,17 +192,11 @@ class Access(Document):
     gitlab: GitLabAccess | None = None
 
 
-def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    if duplicates := [value for value, count in Counter(values).items() if count > 1]:
-        raise ValueError(f"{duplicates[0]!r} is listed twice")
-    return values
-
-
 class EndpointAccess(Document):
     """Who may call the endpoint."""
 
     invokers: Annotated[
-        tuple[RoleArn, ...], Field(strict=False, max_length=50), AfterValidator(_require_unique)
+        tuple[RoleArn, ...], Field(strict=False, max_length=50), AfterValidator(require_unique)
     ] = ()
     """ARNs of roles, in other accounts too, that may assume a role which may call this endpoint and nothing
     else; default: no such role exists."""

@@ -21,7 +21,7 @@ def _whole_minutes(seconds: int) -> int:
     return seconds
 
 
-Lasting = Annotated[Seconds, AfterValidator(_whole_minutes), Field(ge=MINUTE, le=86_400)]
+LongDuration = Annotated[Seconds, AfterValidator(_whole_minutes), Field(ge=MINUTE, le=86_400)]
 
 
 class BySeverity(Document):
@@ -63,9 +63,9 @@ class Shares(BySeverity):
 class Durations(BySeverity):
     """Durations by severity."""
 
-    warning: Lasting | None = None
+    warning: LongDuration | None = None
     """The threshold for those who look after the endpoint in working hours."""
-    critical: Lasting | None = None
+    critical: LongDuration | None = None
     """The threshold for the person on call."""
 
 
@@ -88,7 +88,9 @@ def _form(value: object) -> str:
 
 Time = Annotated[Annotated[Milliseconds, Tag(VALUE)] | Annotated[Times, Tag(MAP)], Discriminator(_form)]
 Part = Annotated[Annotated[Share, Tag(VALUE)] | Annotated[Shares, Tag(MAP)], Discriminator(_form)]
-Duration = Annotated[Annotated[Lasting, Tag(VALUE)] | Annotated[Durations, Tag(MAP)], Discriminator(_form)]
+Duration = Annotated[
+    Annotated[LongDuration, Tag(VALUE)] | Annotated[Durations, Tag(MAP)], Discriminator(_form)
+]
 Number = Annotated[Annotated[Count, Tag(VALUE)] | Annotated[Counts, Tag(MAP)], Discriminator(_form)]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from triton_fleet.spec.alarms import AlarmSeverity
-from triton_fleet.spec.values import Document, Mistake
+from triton_fleet.spec.values import Document, Mistake, require_unique
 
 KEY_IN_URL = "a URL contains its key, which does not belong in a file"
 NEW_KEY = "if it was committed, replace its key at the service, because the history has it"
@@ -108,15 +107,9 @@ def _subscriber(value: str) -> str:
     return value
 
 
-def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
-    if duplicates := [value for value, count in Counter(values).items() if count > 1]:
-        raise ValueError(f"{duplicates[0]!r} is listed twice")
-    return values
-
-
 Subscriber = Annotated[str, AfterValidator(_subscriber)]
 """An email address, or the ARN of a queue or a function."""
-Subscribers = Annotated[tuple[Subscriber, ...], Field(strict=False), AfterValidator(_require_unique)]
+Subscribers = Annotated[tuple[Subscriber, ...], Field(strict=False), AfterValidator(require_unique)]
 
 
 class OwnerNotifications(Document):

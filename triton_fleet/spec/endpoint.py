@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
 from triton_fleet.catalog.metrics import utilization_measures
 from triton_fleet.spec.access import EndpointAccess
@@ -18,7 +17,7 @@ from triton_fleet.spec.container import Container, Network, Variables
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.image import NO_IMAGE_SOURCE, ONE_OF_TWO, SHARED_FOLDER, OwnImage
 from triton_fleet.spec.instance import Instance, InstanceType, Scaling, Timeouts
-from triton_fleet.spec.monitoring import PUBLISHED, Capture, Logs, Metrics
+from triton_fleet.spec.monitoring import PUBLISH_SECONDS, Capture, Logs, Metrics
 from triton_fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
 from triton_fleet.spec.rollout import Rollout
 from triton_fleet.spec.samples import ArchiveName, Sample
@@ -32,6 +31,8 @@ from triton_fleet.spec.values import (
     Name,
     Tags,
     Text,
+    first_duplicate,
+    require_unique,
 )
 
 ARCHIVES = 10_000
@@ -99,7 +100,7 @@ class Archive(Document):
     built_on: InstanceType | None = None
     """For TensorRT plans in the repository: an instance type with the GPU that built them."""
 
-    def packed(self, index: int) -> tuple[PackedArchive, ...]:
+    def packed_archives(self, index: int) -> tuple[PackedArchive, ...]:
         """The archives that entry number `index` of `models` stands for."""
         names = (
             {None: self.archive}
@@ -155,7 +156,7 @@ class EndpointSpec(Document):
     """Default: all calls move to the new instances at once."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
     """Calls that the endpoint has to answer after each deploy; otherwise the deploy is rolled back."""
-    warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
+    warm: Annotated[tuple[ArchiveName, ...], Field(strict=False), AfterValidator(require_unique)] = ()
     """Mode `multi-model`: archives to load after each deploy, before the samples are sent. If an archive has
     a sample with status 200, that sample loads it."""
     alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
@@ -215,29 +216,21 @@ class EndpointSpec(Document):
             raise ValueError("a locked set of archives has at least one")
         if (count := sum(model.copies or 1 for model in models)) > ARCHIVES:
             raise ValueError(f"these are {count} archives; an endpoint has {ARCHIVES} at most")
-        counts = Counter(
-            archive.name for index, model in enumerate(models) for archive in model.packed(index)
-        )
-        if duplicates := sorted(name for name, count in counts.items() if count > 1):
-            raise ValueError(f"two archives are named {duplicates[0]!r}: a target model's name leads to one")
-        if long := [name for name in counts if len(name) > NAME_LENGTH]:
+        names = [
+            archive.name for index, model in enumerate(models) for archive in model.packed_archives(index)
+        ]
+        if name := first_duplicate(sorted(names)):
+            raise ValueError(f"two archives are named {name!r}: a target model's name leads to one")
+        if long := [name for name in names if len(name) > NAME_LENGTH]:
             raise ValueError(f"{long[0]!r} is longer than {NAME_LENGTH} characters")
         return models
 
     @field_validator("samples")
     @classmethod
     def _have_names_of_their_own(cls, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-        counts = Counter(sample.name for sample in samples)
-        if duplicates := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two samples are named {duplicates[0]!r}")
+        if name := first_duplicate(sample.name for sample in samples):
+            raise ValueError(f"two samples are named {name!r}")
         return samples
-
-    @field_validator("warm")
-    @classmethod
-    def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if duplicates := [name for name, count in Counter(names).items() if count > 1]:
-            raise ValueError(f"{duplicates[0]!r} is listed twice")
-        return names
 
     @field_validator("alarms")
     @classmethod
@@ -254,7 +247,7 @@ class EndpointSpec(Document):
         Application Auto Scaling user guide, target tracking.
         """
         scaling, below = info.data.get("scaling"), ("publish_every",)
-        if metrics.interval <= PUBLISHED:
+        if metrics.interval <= PUBLISH_SECONDS:
             return metrics
         hint = "write `60s` or less"
         if metrics.enhanced:
@@ -281,9 +274,11 @@ class EndpointSpec(Document):
         return OwnImage(build=SHARED_FOLDER, args=self.image.args if self.image else {})
 
     @property
-    def packed(self) -> tuple[PackedArchive, ...]:
+    def packed_archives(self) -> tuple[PackedArchive, ...]:
         """All archives, copies one by one, in the order of the spec."""
-        return tuple(archive for index, model in enumerate(self.models) for archive in model.packed(index))
+        return tuple(
+            archive for index, model in enumerate(self.models) for archive in model.packed_archives(index)
+        )
 
 
 S3 = "s3://"

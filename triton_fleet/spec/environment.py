@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import (
-    AfterValidator,
     Field,
     StringConstraints,
     ValidationInfo,
@@ -20,7 +19,7 @@ from triton_fleet.spec.contacts import BY_HAND, Notifications, OwnerNotification
 from triton_fleet.spec.container import NetworkId
 from triton_fleet.spec.engine import EngineBuilds
 from triton_fleet.spec.profile import EnvironmentName
-from triton_fleet.spec.values import Bytes, Document, Mistake, TagKey, Tags
+from triton_fleet.spec.values import Bytes, Document, Mistake, TagKey, Tags, fits
 
 LOCAL = "local"
 """The environment of the embedded AWS on this machine."""
@@ -36,20 +35,15 @@ def deploy_command(environment: str, endpoint: str = "", *options: str) -> str:
     return f"`{' '.join(filter(None, words))}`"
 
 
-def _page(value: str) -> str:
-    if not _RUNBOOK.fullmatch(value):
-        raise Mistake(
-            "alarms cannot link to it",
-            "write an address that begins with https://, without spaces and without a section"
-            " (`#...`): each alarm adds its own",
-        )
-    return value
-
-
 Page = Annotated[
     str,
     Field(max_length=400),
-    AfterValidator(_page),
+    fits(
+        _RUNBOOK,
+        "alarms cannot link to it",
+        "write an address that begins with https://, without spaces and without a section"
+        " (`#...`): each alarm adds its own",
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^{_RUNBOOK.pattern}$", "maxLength": 400}),
 ]
 """The address of a page, to which a section is added."""
@@ -60,19 +54,14 @@ _REGISTRY = re.compile(
 )
 
 
-def _registry(value: str) -> str:
-    if not _REGISTRY.fullmatch(value):
-        raise Mistake(
-            "it is neither an AWS account nor the host of a registry, with a path or without",
-            'write the account whose ECR it is, `"444455556666"`, a host, `registry.example.com`, or a'
-            " host with a path, `docker.io/library`",
-        )
-    return value
-
-
 Registry = Annotated[
     str,
-    AfterValidator(_registry),
+    fits(
+        _REGISTRY,
+        "it is neither an AWS account nor the host of a registry, with a path or without",
+        'write the account whose ECR it is, `"444455556666"`, a host, `registry.example.com`, or a'
+        " host with a path, `docker.io/library`",
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^({_REGISTRY.pattern})$"}),
 ]
 """An AWS account, the host of a registry, or a host with the path of repositories."""
@@ -243,44 +232,33 @@ class Environment(Document):
             if info.data.get("environment") == LOCAL:
                 hint = "leave `access` out: whoever starts the embedded AWS has its credentials"
                 raise Mistake("no repository deploys to this machine", hint, (key,))
-            if (
-                jobs.provider
-                and {"account", "region"} <= info.data.keys()
-                and (problem := elsewhere(jobs.provider, info.data["account"], info.data["region"]))
-            ):
+            if jobs.provider and (problem := elsewhere(jobs.provider, info.data)):
                 raise Mistake(problem, "a role trusts only its own account's providers", (key, "provider"))
         return access
 
     @field_validator("kms_key", "permissions_boundary")
     @classmethod
     def _is_of_this_account(cls, arn: str | None, info: ValidationInfo) -> str | None:
-        if arn is None or not {"account", "region"} <= info.data.keys():
-            return arn
-        if problem := elsewhere(arn, info.data["account"], info.data["region"]):
+        if arn is not None and (problem := elsewhere(arn, info.data)):
             raise ValueError(problem)
         return arn
 
     @field_validator("allowed_roles")
     @classmethod
     def _are_roles_of_this_account(cls, roles: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if {"account", "region"} <= info.data.keys():
-            for index, arn in enumerate(roles):
-                if problem := elsewhere(arn, info.data["account"], info.data["region"]):
-                    raise Mistake(problem, "SageMaker assumes only roles of its own account", (index,))
+        for index, arn in enumerate(roles):
+            if problem := elsewhere(arn, info.data):
+                raise Mistake(problem, "SageMaker assumes only roles of its own account", (index,))
         return roles
 
     @field_validator("notifications")
     @classmethod
     def _are_of_this_account(cls, notifications: Notifications, info: ValidationInfo) -> Notifications:
-        if not {"account", "region"} <= info.data.keys():
-            return notifications
         owners = ((("owners", team), topics) for team, topics in notifications.owners.items())
         everybody: tuple[tuple[str, ...], OwnerNotifications] = ((), notifications)
         for below, topics in (everybody, *owners):
             for severity, subscribers in topics.by_severity.items():
                 for index, subscriber in enumerate(subscribers):
-                    if protocol(subscriber) != "email" and (
-                        problem := elsewhere(subscriber, info.data["account"], info.data["region"])
-                    ):
+                    if protocol(subscriber) != "email" and (problem := elsewhere(subscriber, info.data)):
                         raise Mistake(problem, BY_HAND, (*below, severity, index))
         return notifications

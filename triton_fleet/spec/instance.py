@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Self
 
@@ -10,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from triton_fleet.spec.schedule import Expression, TimeZone
 from triton_fleet.spec.source import KeyPath
-from triton_fleet.spec.values import Count, Document, Name, Percent, Seconds
+from triton_fleet.spec.values import Count, Document, Name, Percent, Seconds, first_duplicate
 
 InstanceType = Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
 
@@ -95,29 +94,25 @@ class Scaling(Document):
         return {measure: value for measure, value in values.items() if value is not None}
 
     @property
-    def most(self) -> int:
+    def max_instances(self) -> int:
         """The most instances that may run, by any schedule."""
         return max(self.ceilings.values())
 
     @property
     def ceilings(self) -> Mapping[KeyPath, int]:
         """The most instances, by default and in each schedule that sets it, by their keys in the spec."""
-        by_schedule: dict[KeyPath, int] = {
-            ("scaling", "schedules", index, "max"): schedule.max
-            for index, schedule in enumerate(self.schedules)
-            if schedule.max is not None
-        }
-        return {("scaling", "max"): self.max, **by_schedule}
+        return self._bounds("max")
 
     @property
     def floors(self) -> Mapping[KeyPath, int]:
         """The fewest instances, by default and in each schedule that sets it, by their keys in the spec."""
-        by_schedule: dict[KeyPath, int] = {
-            ("scaling", "schedules", index, "min"): schedule.min
-            for index, schedule in enumerate(self.schedules)
-            if schedule.min is not None
-        }
-        return {("scaling", "min"): self.min, **by_schedule}
+        return self._bounds("min")
+
+    def _bounds(self, end: str) -> Mapping[KeyPath, int]:
+        bounds: dict[KeyPath, int | None] = {("scaling", end): getattr(self, end)}
+        for index, schedule in enumerate(self.schedules):
+            bounds["scaling", "schedules", index, end] = getattr(schedule, end)
+        return {path: count for path, count in bounds.items() if count is not None}
 
     @model_validator(mode="after")
     def _has_range_and_target(self) -> Self:
@@ -126,7 +121,6 @@ class Scaling(Document):
         if not self.targets and not self.schedules:
             measures = ", ".join(f"`{measure}`" for measure in MEASURES)
             raise ValueError(f"nothing to scale on: set one or more of {measures}, `schedules`")
-        counts = Counter(schedule.name for schedule in self.schedules)
-        if duplicates := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two schedules are named {duplicates[0]!r}")
+        if name := first_duplicate(schedule.name for schedule in self.schedules):
+            raise ValueError(f"two schedules are named {name!r}")
         return self

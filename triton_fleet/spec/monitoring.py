@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Annotated, Self
 
 from pydantic import (
@@ -10,26 +9,25 @@ from pydantic import (
     Field,
     StringConstraints,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.properties import property_at
-from triton_fleet.spec.values import Document, Mistake, Seconds, Share
+from triton_fleet.spec.values import Document, Mistake, Seconds, Share, require_unique
 
 DIMENSIONS = 30
 """The most dimensions of a metric; source: CloudWatch API reference, Metric."""
 
 Dimension = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$")]
-PUBLISHED = 60
+PUBLISH_SECONDS = 60
 """Seconds between two values of a metric, unless SageMaker has another interval."""
 
 
 def _published_by_sagemaker(seconds: int) -> int:
     intervals = property_at(
         "EndpointConfig", ("MetricsConfig", "MetricPublishFrequencyInSeconds")
-    ).property.allowed
+    ).property.allowed_values
     if seconds not in intervals:
         choices = ", ".join(f"`{interval}s`" for interval in intervals)
         raise Mistake("SageMaker does not publish metrics at that interval", f"write one of {choices}")
@@ -53,17 +51,12 @@ class Metrics(Document):
     300 seconds. This includes the metrics of calls with `enhanced`, and those of the collector with
     `detailed_observability`. Neither `enhanced` nor `scaling` on utilisation allows more than 60s. Default:
     every 60s."""
-    triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
+    triton_dimensions: Annotated[
+        tuple[Dimension, ...], Field(strict=False, max_length=DIMENSIONS), AfterValidator(require_unique)
+    ] = ()
     """The dimensions of Triton's metrics, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME` shows
     them, such as `[model, version, reason, gpu_uuid]`; default: the dashboard finds the metrics with any
     dimensions."""
-
-    @field_validator("triton_dimensions")
-    @classmethod
-    def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if duplicates := sorted(name for name, count in Counter(names).items() if count > 1):
-            raise ValueError(f"{duplicates[0]!r} is listed twice")
-        return names
 
     @property
     def interval(self) -> int:
@@ -71,7 +64,7 @@ class Metrics(Document):
 
         Those of calls follow only with `enhanced`. Source: SageMaker API reference, MetricsConfig.
         """
-        return PUBLISHED if self.publish_every is None else self.publish_every
+        return PUBLISH_SECONDS if self.publish_every is None else self.publish_every
 
 
 _DAYS: tuple[int, ...] = tuple(data_file("log_retention.yaml")["days"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from datetime import date
 from typing import Annotated, Self
 
@@ -24,7 +23,7 @@ from triton_fleet.spec.contacts import Owner
 from triton_fleet.spec.endpoint import Reason
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.rollout import Strategy
-from triton_fleet.spec.values import Count, Document, Mistake, Name, TagKey
+from triton_fleet.spec.values import Count, Document, Mistake, Name, TagKey, first_duplicate
 
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -176,7 +175,7 @@ LIMITS = ("instances", "gpus", "regions", "max_instances", "monthly_cost", "trit
 
 
 class Statement(Document):
-    """What endpoints are allowed. An endpoint has to fulfil every statement that applies to it."""
+    """Limits and requirements of endpoints. An endpoint has to fulfil every statement that applies to it."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": [key]} for key in LIMITS]})
 
@@ -250,7 +249,7 @@ class PolicyException(Document):
 
 
 class Policy(Document):
-    """What one team allows endpoints, and for whom it makes exceptions."""
+    """The rules of one team for endpoints, and for whom it makes exceptions."""
 
     policy: Name
     """Name, the same as the file's."""
@@ -264,9 +263,8 @@ class Policy(Document):
     @field_validator("statements")
     @classmethod
     def _have_names_of_their_own(cls, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        counts = Counter(statement.name for statement in statements)
-        if duplicates := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two statements are named {duplicates[0]!r}: exceptions could not name one")
+        if name := first_duplicate(statement.name for statement in statements):
+            raise ValueError(f"two statements are named {name!r}: exceptions could not name one")
         return statements
 
     @field_validator("exceptions")
@@ -278,6 +276,6 @@ class Policy(Document):
             names = [statement.name for statement in info.data["statements"]]
             for index, statement in enumerate(exceptions):
                 if statement.statement not in names:
-                    hint = did_you_mean(statement.statement, names, list_all=True)
+                    hint = did_you_mean(statement.statement, names, whole_list=True)
                     raise Mistake("no statement of this file has that name", hint, (index, "statement"))
         return exceptions

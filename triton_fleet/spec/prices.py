@@ -95,14 +95,14 @@ class PriceBook:
         """The price of one instance for an hour, in the currency; None if it is unknown."""
         if self.own and self.states(instance_type, region):
             own_price = _exact(self.own.prices[region][instance_type])
-            return Price(hourly=own_price, origin=f"{PRICES} of {self.own.date} states it", certain=True)
+            return Price(per_hour=own_price, origin=f"{PRICES} of {self.own.date} states it", certain=True)
         hosting, factor = hosting_price(instance_type, region), self._factor
         if hosting is None or factor is None:
             return None
         if factor == 1:
             return hosting
-        hourly = (hosting.hourly * factor).quantize(SMALLEST, ROUND_HALF_UP)
-        return replace(hosting, hourly=max(hourly, SMALLEST), origin=f"{hosting.origin}{self._changes}")
+        per_hour = (hosting.per_hour * factor).quantize(SMALLEST, ROUND_HALF_UP)
+        return replace(hosting, per_hour=max(per_hour, SMALLEST), origin=f"{hosting.origin}{self._changes}")
 
     def states(self, instance_type: str, region: str) -> bool:
         """Whether the fleet's own file has the price."""

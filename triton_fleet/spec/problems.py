@@ -31,7 +31,7 @@ ELSEWHERE: Mapping[type[BaseModel], tuple[type[BaseModel], str]] = {
     ),
 }
 """By the kind of file: the other kinds, and the hint for their keys."""
-LISTED = 40
+MAX_CHOICES = 40
 """The most words that are named as what could be meant."""
 NO_KEYS = ("[key]", VALUE, MAP)
 """Words that pydantic puts into the path of a mistake beside keys."""
@@ -58,11 +58,11 @@ def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:
     return [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in inside]
 
 
-def did_you_mean(word: str, choices: Collection[str], *, list_all: bool = False) -> str:
-    """A hint that names the nearest known word, else (or with `list_all` as well) all of them."""
+def did_you_mean(word: str, choices: Collection[str], *, whole_list: bool = False) -> str:
+    """A hint that names the nearest known word, else (or with `whole_list` as well) all of them."""
     close = [f"did you mean `{near}`?" for near in _nearest(word, tuple(choices))]
-    more = f" and {len(choices) - LISTED} more" if len(choices) > LISTED else ""
-    hints = [f"known: {', '.join(sorted(choices)[:LISTED])}{more}"] if list_all or not close else []
+    more = f" and {len(choices) - MAX_CHOICES} more" if len(choices) > MAX_CHOICES else ""
+    hints = [f"known: {', '.join(sorted(choices)[:MAX_CHOICES])}{more}"] if whole_list or not close else []
     return " ".join(close + hints) if choices else "there is none yet"
 
 

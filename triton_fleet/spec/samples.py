@@ -94,7 +94,7 @@ class Input(Document):
 
 
 class Output(Document):
-    """What is expected of an output tensor; what is not given is not compared."""
+    """Expectations of an output tensor; those that are not given are not compared."""
 
     datatype: TypeName | None = None
     """Data type, by its name in Triton's protocol."""

@@ -21,11 +21,11 @@ _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 @dataclass(frozen=True)
 class _Field:
-    """One field of a cron expression: its numbers, names for them from `least` on, special forms."""
+    """One field of a cron expression: its numbers, names for them from `minimum` on, special forms."""
 
     name: str
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     names: tuple[str, ...] = ()
     special: str = r"\*"
 
@@ -44,9 +44,9 @@ class _Field:
 
     def _number(self, text: str) -> int | None:
         if text.upper() in self.names:
-            return self.least + self.names.index(text.upper())
+            return self.minimum + self.names.index(text.upper())
         number = int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else -1
-        return number if self.least <= number <= self.most else None
+        return number if self.minimum <= number <= self.maximum else None
 
 
 _FIELDS = (
@@ -87,7 +87,7 @@ def _wrong_cron(inner: str) -> str:
         if not field.takes(text):
             return (
                 f"{text!r} is invalid for {field.name} of a cron expression"
-                f": {field.least} to {field.most}, or `*`"
+                f": {field.minimum} to {field.maximum}, or `*`"
             )
     return "only one of the two days may be `?`" if fields[2] == fields[4] == "?" else ""
 

@@ -112,7 +112,7 @@ class Source:
             if isinstance(value, dict)
         }
 
-    def merged(self, above: Source, takes_null: Callable[[KeyPath], bool] = lambda path: True) -> Source:
+    def merge(self, above: Source, takes_null: Callable[[KeyPath], bool] = lambda path: True) -> Source:
         """This document with another laid over it: mappings merge key by key, everything else is replaced.
 
         A `null` takes away what is below, if anything, unless the key `takes_null` as its value.

@@ -6,7 +6,8 @@ import ast
 import inspect
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from textwrap import dedent
@@ -43,6 +44,33 @@ class Document(BaseModel):
     """The base of every object of a file: frozen, no unknown keys, no silent conversions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def fits(pattern: re.Pattern[str], problem: str, hint: str) -> AfterValidator:
+    """The validator of a text that has to match."""
+
+    def validate(value: str) -> str:
+        if not pattern.fullmatch(value):
+            raise Mistake(problem, hint)
+        return value
+
+    return AfterValidator(validate)
+
+
+def first_duplicate(names: Iterable[str]) -> str | None:
+    """The first name that occurs twice."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
+def require_unique(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, each once.
+
+    Raises:
+        ValueError: one occurs twice.
+    """
+    if name := first_duplicate(names):
+        raise ValueError(f"{name!r} is listed twice")
+    return names
 
 
 def _seconds(value: object) -> object:

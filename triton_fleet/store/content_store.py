@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
 
-from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, http_status
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, SuppressErrors, http_status
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.bucket_keys import ARCHIVES
 from triton_fleet.spec.values import hexadecimal
@@ -94,7 +94,7 @@ class ObjectListing:
     """An object in a listing: its size in bytes, when it was written, and its ETag."""
 
     size: int
-    modified: datetime
+    mtime: datetime
     etag: str
 
 
@@ -125,7 +125,7 @@ def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) 
         request["Delimiter"] = "/"
     pages = s3.get_paginator("list_objects_v2").paginate(**request)
     return {
-        entry["Key"]: ObjectListing(size=entry["Size"], modified=entry["LastModified"], etag=entry["ETag"])
+        entry["Key"]: ObjectListing(size=entry["Size"], mtime=entry["LastModified"], etag=entry["ETag"])
         for page in pages
         for entry in page.get("Contents", [])
     }
@@ -178,13 +178,20 @@ def digest_of(s3: S3Client, bucket: str, key: str) -> str | None:
     Raises:
         ClientError: access is denied.
     """
-    try:
-        head = s3.head_object(Bucket=bucket, Key=key)
-    except ClientError as error:
-        if http_status(error) == NOT_FOUND:
-            return None
-        raise
-    return head["Metadata"].get(DIGEST, "")
+    with SuppressErrors(NOT_FOUND):
+        return s3.head_object(Bucket=bucket, Key=key)["Metadata"].get(DIGEST, "")
+    return None
+
+
+def read_object(s3: S3Client, bucket: str, key: str) -> bytes | None:
+    """The content of an object; None if it does not exist.
+
+    Raises:
+        ClientError: access is denied, or the bucket does not exist.
+    """
+    with SuppressErrors("NoSuchKey"):
+        return s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+    return None
 
 
 def _copy_whole(
@@ -213,11 +220,8 @@ FILES = TypeAdapter(dict[str, int])
 
 def stored_files(s3: S3Client, bucket: str, digest: str) -> dict[str, int] | None:
     """The files of a tar stream and their sizes in bytes, by path; None if the store lacks it."""
-    try:
-        marker = s3.get_object(Bucket=bucket, Key=files_marker(digest))
-    except s3.exceptions.NoSuchKey:
-        return None
-    return FILES.validate_json(marker["Body"].read())
+    marker = read_object(s3, bucket, files_marker(digest))
+    return None if marker is None else FILES.validate_json(marker)
 
 
 def missing_files(s3: S3Client, bucket: str, prefix: str, files: dict[str, int]) -> list[str]:

@@ -13,9 +13,9 @@ from triton_fleet.core.files import is_up_to_date, replace_file, require_no_link
 from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from triton_fleet.project.project import Project
-from triton_fleet.spec.endpoint import Archive, EndpointSpec, in_s3, onnx_in_s3
+from triton_fleet.spec.endpoint import EndpointSpec, in_s3, onnx_in_s3
 from triton_fleet.spec.lock import Lock
-from triton_fleet.store.images.lock import ImageClients, locked_image, no_ecr
+from triton_fleet.store.images.lock import locked_image, no_ecr
 from triton_fleet.store.lock_measurement import measured_lock
 from triton_fleet.store.missing_files import missing_files, missing_findings
 from triton_fleet.store.sources.spec_sources import Connect, SpecRepositories, no_s3
@@ -72,8 +72,7 @@ def try_locks(
         SeveralFailuresError: the same, and the lock of another endpoint cannot be made.
         CannotRunError: a lock cannot be written.
     """
-    s3, ecr = _single_attempt(s3), _single_attempt(ecr)
-    clients, failures = ImageClients(s3, ecr), list[CannotRunError]()
+    s3, ecr, failures = _single_attempt(s3), _single_attempt(ecr), list[CannotRunError]()
 
     def measure(name: str) -> Lock:
         loaded_spec = project.load(name)
@@ -83,7 +82,7 @@ def try_locks(
         if not drop_missing:
             _require_files(project, repositories)
         earlier_lock = project.readable_lock(name) if _saves_reading(loaded_spec.spec) else None
-        image = locked_image(project, loaded_spec, clients, earlier_lock)
+        image = locked_image(project, loaded_spec, s3, ecr, earlier_lock)
         if earlier_lock is not None:
             earlier_lock = earlier_lock.model_copy(update={"image": image})
         return measured_lock(repositories, project.environment, s3, earlier_lock, image=image)
@@ -159,7 +158,7 @@ def lock_text(lock: Lock) -> str:
 
 def _require_files(project: Project, repositories: SpecRepositories) -> None:
     # A lock that is missing or broken is written again.
-    lock = project.readable_lock(repositories.loaded.spec.endpoint)
+    lock = project.readable_lock(repositories.loaded_spec.spec.endpoint)
     if lock is not None and (files := missing_files(repositories, lock)):
         drop_hint = "; pass --drop-missing if it was removed on purpose"
         raise FindingsError(missing_findings(files, drop_hint))
@@ -167,8 +166,6 @@ def _require_files(project: Project, repositories: SpecRepositories) -> None:
 
 def _saves_reading(spec: EndpointSpec) -> bool:
     """Whether the lock that exists can save reading."""
-    return spec.own_image is not None or any(map(_asks_s3, spec.models))
-
-
-def _asks_s3(archive: Archive) -> bool:
-    return in_s3(archive) or any(map(onnx_in_s3, archive.engines))
+    return spec.own_image is not None or any(
+        in_s3(archive) or any(map(onnx_in_s3, archive.engines)) for archive in spec.models
+    )

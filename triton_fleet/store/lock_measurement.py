@@ -49,11 +49,11 @@ def measured_lock(
         CannotRunError: S3 is needed and cannot be read.
     """
     require_models(repositories)
-    spec = repositories.loaded.spec
+    spec = repositories.loaded_spec.spec
     reusable = _reusable_archives(spec, earlier_lock, offline=offline)
     archives_to_lock = [
         archive_entry
-        for archive_entry in spec.packed
+        for archive_entry in spec.packed_archives
         if archive_entry.name in reusable or not (offline and _is_in_s3(spec, archive_entry))
     ]
     to_read = [archive_entry for archive_entry in archives_to_lock if archive_entry.name not in reusable]
@@ -94,7 +94,7 @@ def draft_lock(repositories: SpecRepositories) -> tuple[Lock, list[Finding]]:
 
     What is in S3 is left out. Also returned is which folders and ONNX models are missing or cannot be packed.
     """
-    loaded_spec, archives, refusals = repositories.loaded, dict[str, LockedArchive](), list[Finding]()
+    loaded_spec, archives, refusals = repositories.loaded_spec, dict[str, LockedArchive](), list[Finding]()
     with collect_findings(refusals):
         require_models(repositories)
     for path, index, engine in spec_engines(loaded_spec.spec):
@@ -104,7 +104,7 @@ def draft_lock(repositories: SpecRepositories) -> tuple[Lock, list[Finding]]:
                 if isinstance(onnx, OnnxFile):
                     onnx.require_fit()
                 require_place(repositories, index, engine.model, NO_CAPABILITY)
-    for archive in loaded_spec.spec.packed:
+    for archive in loaded_spec.spec.packed_archives:
         if not in_s3(loaded_spec.spec.models[archive.index]) and archive.copy in (None, 0):
             with collect_findings(refusals):
                 entries = repositories.contents(archive.index).packed_entries
@@ -123,7 +123,7 @@ def _reusable_archives(
     archives = {} if earlier_lock is None else earlier_lock.archives
     return {
         archive.name: archives[archive.name]
-        for archive in spec.packed
+        for archive in spec.packed_archives
         if _is_in_s3(spec, archive)
         and archive.name in archives
         and (offline or _suffices(archives[archive.name], spec.models[archive.index].digest, spec.mode))

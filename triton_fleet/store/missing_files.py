@@ -59,7 +59,7 @@ def missing_files(repositories: SpecRepositories, lock: Lock) -> list[MissingFil
     Removed on purpose are a whole model with its config.pbtxt, a version beside which another one has files,
     and what people write; never a file that Git ignores, as long as its model exists.
     """
-    files, loaded_spec = list[MissingFile](), repositories.loaded
+    files, loaded_spec = list[MissingFile](), repositories.loaded_spec
     for index, archive in enumerate(loaded_spec.spec.models):
         repository_lock = lock.repositories.get(archive.archive)
         if in_s3(archive) or repository_lock is None:
@@ -132,7 +132,7 @@ def _lacking_sizes(
     loaded_spec: LoadedSpec, lock: Lock, index: int, present: Mapping[str, int]
 ) -> dict[str, int]:
     """The bytes that each model lacks of those in its locked versions."""
-    archive_source = next(source for source in loaded_spec.spec.packed if source.index == index)
+    archive_source = next(source for source in loaded_spec.spec.packed_archives if source.index == index)
     archive = lock.archives.get(archive_source.name)
     present_sizes = dict[str, int]()
     for path, size in present.items():

@@ -136,7 +136,7 @@ class BarProgress:
         """Show a build with the last line of its log."""
         task = self._builds.add_task(name, said="")
         try:
-            yield lambda said: self._builds.update(task, said=visible(said), refresh=True)
+            yield lambda line: self._builds.update(task, said=visible(line), refresh=True)
         finally:
             self._builds.remove_task(task)
 

@@ -144,7 +144,7 @@ class HistoryEntry:
         state: Whether it runs, was replaced, or was rolled back.
         same_as: The id of the last release before it with the same content; a rollback to that one.
         changes: What it changed, in words.
-        lost: The keys of its archives that the store no longer has, without their ends.
+        lost_keys: The keys of its archives that the store no longer has, without their ends.
     """
 
     id: str
@@ -152,7 +152,7 @@ class HistoryEntry:
     state: str
     same_as: str | None
     changes: tuple[str, ...]
-    lost: tuple[str, ...] = ()
+    lost_keys: tuple[str, ...] = ()
 
 
 def history(releases: Sequence[Release], status: str | None) -> list[HistoryEntry]:

@@ -28,8 +28,8 @@ from triton_fleet.project.spec_files import spec_files
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.problems import validate
 from triton_fleet.store.archive_requirements import MAX_PARALLEL_REQUESTS, ArchiveRequirement, contents_of
-from triton_fleet.store.promote.copy import Store, objects_of
-from triton_fleet.store.promote.images import ImageCopies, ImageStore
+from triton_fleet.store.promote.copy import objects_of
+from triton_fleet.store.promote.images import ImageCopies, Store
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -46,13 +46,13 @@ class EarlierRelease:
         commit: The commit.
         contents: Its lock and its spec, by file.
         lock: The lock.
-        loaded: The spec as it holds in the environment now.
+        loaded_spec: The spec as it holds in the environment now.
     """
 
     commit: Commit
     contents: dict[Path, bytes]
     lock: Lock
-    loaded: LoadedSpec
+    loaded_spec: LoadedSpec
 
 
 def earlier_release(project: Project, endpoint: str, reference: str | None) -> EarlierRelease:
@@ -88,12 +88,13 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
     if spec_file not in contents_by_file:
         path = spec_file.relative_to(project.root)
         message = f"{commit} has a lock of {endpoint!r} in {name}, but no {path} beside it"
-        checkout = f"git checkout {short_commit(commit.id)} -- {_lock_path(project, endpoint)}"
+        lock_path = lock_file.relative_to(project.root).as_posix()
+        checkout = f"git checkout {short_commit(commit.id)} -- {lock_path}"
         hint = f"restore the lock alone: `{checkout}`"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
     lock = validate(Lock, parse_source(lock_file, _text(lock_file, contents_by_file[lock_file]), LOCK_BYTES))
     loaded_spec = project.load_source(parse_source(spec_file, _text(spec_file, contents_by_file[spec_file])))
-    return EarlierRelease(commit=commit, contents=contents_by_file, lock=lock, loaded=loaded_spec)
+    return EarlierRelease(commit=commit, contents=contents_by_file, lock=lock, loaded_spec=loaded_spec)
 
 
 def _text(file: Path, content: bytes) -> str:
@@ -112,20 +113,19 @@ def require_contents(project: Project, release: EarlierRelease, s3: S3Client, ec
         CannotRunError: AWS refuses or does not answer.
     """
     deployment = project.deployment
-    lock_file = project.lock_file(release.loaded.spec.endpoint)
-    context = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
-    spec = release.loaded.spec
+    lock_file = project.lock_file(release.loaded_spec.spec.endpoint)
+    context = EndpointContext(
+        loaded_spec=release.loaded_spec, environment=project.environment, lock=release.lock
+    )
+    spec = release.loaded_spec.spec
     command = project.environment.lock_command(spec.endpoint)
     wrong = lock_findings(release.lock, spec, lock_file, deployment.environment, command)
     endpoint, _ = resolve_endpoint(deployment, context, wrong)
     contents = contents_of([ArchiveRequirement(endpoint, archive) for archive in endpoint.archives])
-    store = Store(
-        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
-    )
+    store = Store(s3=s3, ecr=ecr, deployment=deployment)
     with aws_errors_as_findings(deployment):
         all_in_parallel(contents, lambda content: objects_of(content, store), MAX_PARALLEL_REQUESTS)
-    images = ImageStore(s3=s3, ecr=ecr, deployment=deployment)
-    ImageCopies(images, images).plan([release.lock])
+    ImageCopies(store, store).plan([release.lock])
     return endpoint
 
 
@@ -134,11 +134,11 @@ def release_changes(project: Project, release: EarlierRelease) -> list[str]:
 
     None of the spec, or of the lock, where the present one cannot be read.
     """
-    name = release.loaded.spec.endpoint
+    name = release.loaded_spec.spec.endpoint
     loaded_spec = project.specs.readable(name) if name in project.spec_files else None
     lock = project.readable_lock(name)
     return [
-        *map(str, spec_changes(loaded_spec, release.loaded) if loaded_spec else []),
+        *map(str, spec_changes(loaded_spec, release.loaded_spec) if loaded_spec else []),
         *(content_changes(lock, release.lock) if lock else []),
     ]
 
@@ -168,10 +168,6 @@ def _files(project: Project, endpoint: str) -> tuple[Path, Path]:
     if not project.is_promoted:
         spec = spec_files(root).by_endpoint.get(endpoint, root / "model_specs" / f"{endpoint}.yaml")
     return project.lock_file(endpoint), spec
-
-
-def _lock_path(project: Project, endpoint: str) -> str:
-    return project.lock_file(endpoint).relative_to(project.root).as_posix()
 
 
 def _default(history: History, files: tuple[Path, Path]) -> Commit | None:

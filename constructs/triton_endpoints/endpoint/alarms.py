@@ -103,7 +103,7 @@ class EndpointAlarms(Construct):
             threshold=alarm.threshold,
             evaluation_periods=alarm.periods,
             datapoints_to_alarm=alarm.datapoints,
-            treat_missing_data=alarm.missing,
+            treat_missing_data=alarm.missing_data,
             **self._metric_properties(alarm),
         )
         arns = list(self._targets.arns(alarm.severity, cfn_alarm))

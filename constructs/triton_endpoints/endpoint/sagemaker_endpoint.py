@@ -14,7 +14,7 @@ from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.logical_ids import identify_by_content, lay_over
 from triton_fleet.catalog.metrics import endpoint_metric
 from triton_fleet.context.metrics import PERIOD
-from triton_fleet.context.rollout import PERIODS, RINGING, RollbackAlarm
+from triton_fleet.context.rollout import DATAPOINTS, PERIODS, RollbackAlarm
 from triton_fleet.endpoint.endpoint_parts import ResolvedRollout
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.spec.rollout import Strategy
@@ -65,7 +65,7 @@ class EndpointRollout(Construct):
             threshold=alarm.threshold,
             period=PERIOD,
             evaluation_periods=PERIODS,
-            datapoints_to_alarm=RINGING,
+            datapoints_to_alarm=DATAPOINTS,
             # A new fleet that nobody calls yet has no data, and is not broken.
             treat_missing_data="notBreaching",
         )

@@ -85,7 +85,7 @@ class EndpointScaling(Construct):
     def _configuration(
         self, target: TrackedTarget
     ) -> autoscaling.CfnScalingPolicy.TargetTrackingScalingPolicyConfigurationProperty:
-        metric_type = endpoint_metric(target.measure).predefined
+        metric_type = endpoint_metric(target.measure).predefined_type
         return autoscaling.CfnScalingPolicy.TargetTrackingScalingPolicyConfigurationProperty(
             target_value=target.value,
             scale_in_cooldown=self._scaling.scale_in,

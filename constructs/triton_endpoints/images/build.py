@@ -20,7 +20,7 @@ from triton_endpoints.builds.project import (
 )
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement, service_role, use_key
-from triton_fleet.builds.images.artifacts import BUILT, CONTEXTS, DRAFT, FAILURE, MANIFEST
+from triton_fleet.builds.images.artifacts import BUILDS, CONTEXTS, DRAFT, FAILURE, MANIFEST
 from triton_fleet.spec.deployment import Deployment
 
 UNTAGGED_DAYS = 14
@@ -114,17 +114,17 @@ def image_statements(deployment: Deployment) -> list[Statement]:
         Statement(
             sid="ReadContexts",
             actions=["s3:GetObject"],
-            resources=[f"{bucket}/{CONTEXTS}*", f"{bucket}/{BUILT}*"],
+            resources=[f"{bucket}/{CONTEXTS}*", f"{bucket}/{BUILDS}*"],
         ),
         Statement(
             sid="WriteFailures",
             actions=["s3:PutObject"],
-            resources=[f"{bucket}/{BUILT}*/{DRAFT}", f"{bucket}/{BUILT}*/{FAILURE}"],
+            resources=[f"{bucket}/{BUILDS}*/{DRAFT}", f"{bucket}/{BUILDS}*/{FAILURE}"],
         ),
         Statement(
             sid="WriteManifests",
             actions=["s3:PutObject"],
-            resources=[f"{bucket}/{BUILT}*/{MANIFEST}"],
+            resources=[f"{bucket}/{BUILDS}*/{MANIFEST}"],
             conditions={"Null": {"s3:if-none-match": "false"}},
         ),
         # Without conditions: S3 reports a missing object as missing only to a caller that may list.

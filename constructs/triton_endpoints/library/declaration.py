@@ -202,7 +202,7 @@ def _resolve(
     data = declaration.spec.data(construct, spec_files[0].spec, deployment.environment)
     contexts = [
         EndpointContext(
-            loaded=spec_file,
+            loaded_spec=spec_file,
             environment=_with_allowed_network(_of(environments, run)[0], placement),
             lock=data.lock,
         )

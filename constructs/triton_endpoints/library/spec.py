@@ -107,7 +107,7 @@ class PropsSpec:
         """
         if self.model.folder is not None:
             archive, asset = packed_asset(scope, self.model.folder)
-            lock = Lock(endpoint=spec.endpoint, archives={spec.packed[0].name: archive})
+            lock = Lock(endpoint=spec.endpoint, archives={spec.packed_archives[0].name: archive})
             url = f"{S3}{asset.s3_bucket_name}/{asset.s3_object_key}"
             return SpecData(lock, given_data(url, None), [])
         wrong = [

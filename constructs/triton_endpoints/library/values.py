@@ -183,18 +183,18 @@ class Values:
 
     def _put_into_alarm(self, first: Alarm, second: Alarm) -> Alarm:
         """An alarm of a threshold in CloudWatch's own unit, which no graph shows and no text states."""
-        if (threshold := self._thresholds.get((first.drawn, second.drawn))) is None:
+        if (threshold := self._thresholds.get((first.graph_threshold, second.graph_threshold))) is None:
             raise self._refusal()
         alarms = [
             replace(
                 alarm,
                 threshold=0.0,
-                drawn=0.0,
-                text=re.sub(rf"\b{alarm.drawn:.15g}( ms|%)", "a value of the deploy", alarm.text),
+                graph_threshold=0.0,
+                text=re.sub(rf"\b{alarm.graph_threshold:.15g}( ms|%)", "a value of the deploy", alarm.text),
             )
             for alarm in (first, second)
         ]
-        return replace(self.put_back(*alarms), threshold=threshold, drawn=nan)
+        return replace(self.put_back(*alarms), threshold=threshold, graph_threshold=nan)
 
     def _changes(
         self, first: Any, second: Any, names: Sequence[str] | Mapping[str, Any]

@@ -86,7 +86,7 @@ def require_metrics(metrics: Mapping[str, Any]) -> None:
     """
     require_shape("MetricsConfig", metrics, "metricsConfig")
     for name, value in metrics.items():
-        allowed_values = property_at("EndpointConfig", ("MetricsConfig", name)).property.allowed
+        allowed_values = property_at("EndpointConfig", ("MetricsConfig", name)).property.allowed_values
         if allowed_values and value not in allowed_values:
             place = f"metricsConfig.{name[0].lower()}{name[1:]}"
             raise ValidationError(

@@ -24,7 +24,6 @@ from triton_fleet.aws.deploy.stack_lease import (
     LEASES,
     RENEWAL_SECONDS,
     VALID_SECONDS,
-    StackHolder,
     StackLeases,
     StackTerms,
 )
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
 STACK = "triton-fleet-dev-simple"
 KEY = f"{LEASES}{STACK}.json"
-ALICE = StackHolder("user/alice", "clone of alice", "a" * 40)
-BOB = StackHolder("user/bob", "clone of bob", "b" * 40)
+ALICE = StackTerms(holder="user/alice", token="clone of alice", commit="a" * 40)
+BOB = StackTerms(holder="user/bob", token="clone of bob", commit="b" * 40)
 SECONDS = 60
 
 
@@ -50,7 +49,7 @@ class Commands:
     notices: list[str] = field(default_factory=list)
     notice: threading.Event = field(default_factory=threading.Event)
 
-    def of(self, holder: StackHolder, *, contains: bool = False) -> StackLeases:
+    def of(self, holder: StackTerms, *, contains: bool = False) -> StackLeases:
         leases = StackLeases(self.access, holder, self._notice, lambda _: contains)
         leases.begin()
         return leases

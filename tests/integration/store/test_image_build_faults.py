@@ -20,8 +20,10 @@ from triton_fleet.findings import CannotRunError
 from triton_fleet.project.project import open_project
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.builds.codebuild import BuildClients
+from triton_fleet.store.builds.run import Builds
 from triton_fleet.store.builds.work import Pace
-from triton_fleet.store.images.builds import ImageBuilds, build_images
+from triton_fleet.store.images.builds import build_images
+from triton_fleet.store.images.record import BuiltImage
 from triton_fleet.store.images.source import image_sources, wanted_images
 
 ACCOUNT = "123456789012"
@@ -37,7 +39,7 @@ class ImageBuild:
     codebuild: StandInCodeBuild
     tags: list[str] = field(default_factory=list)
 
-    def run(self, promotion: Promotion) -> ImageBuilds:
+    def run(self, promotion: Promotion) -> Builds[BuiltImage]:
         """Build it with the S3 and the ECR of a promotion."""
         s3, ecr = promotion.another_s3("staging"), promotion.another_ecr("staging")
         project = open_project(promotion.folder.root, "staging")
@@ -118,7 +120,7 @@ def test_a_failure_that_lasts_ends_a_build_with_a_remedy_and_the_next_one_finish
         assert fault.hits
         assert "run the command again" in error.remedy
     builds = build.run(build.images.promotion)
-    assert list(builds.images) == [build.images.key]
+    assert list(builds.results) == [build.images.key]
     build.require_image()
 
 
@@ -133,5 +135,5 @@ def test_a_build_that_was_killed_at_any_request_is_finished_by_the_next(
     promotion = behind(build, proxy)
     assert not ends_before_step(lambda: build.run(promotion), step, sent_to(proxy.url))
     builds = build.run(build.images.promotion)
-    assert (list(builds.images), builds.findings) == ([build.images.key], ())
+    assert (list(builds.results), builds.findings) == ([build.images.key], ())
     build.require_image()

@@ -19,7 +19,7 @@ from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.images.record import held_images
 from triton_fleet.store.lock import write_locks
-from triton_fleet.store.promote.images import ImageCopies, ImageStore
+from triton_fleet.store.promote.images import ImageCopies, Store
 
 DIGEST = f"sha256:{'d' * 64}"
 
@@ -90,7 +90,7 @@ def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None
     promotion.test()
     lock = promotion.lock("staging")
     source, target = (
-        ImageStore(
+        Store(
             s3=promotion.s3(name),
             ecr=promotion.ecr(name),
             deployment=open_project(promotion.folder.root, name).deployment,

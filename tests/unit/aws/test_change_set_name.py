@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from triton_fleet.changes.stack_comparison import SynthesisedStack
 
-STACK = SynthesisedStack(template="{}", tags={"team": "a"}, notifications=[], protected=True)
+STACK = SynthesisedStack(template="{}", tags={"team": "a"}, notifications=[], is_protected=True)
 
 
 def test_only_a_stack_of_the_same_content_has_the_same_name() -> None:

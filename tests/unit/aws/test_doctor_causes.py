@@ -10,7 +10,7 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.aws.doctor.diagnosis import LONGEST, MAX_CAUSES, RULE_HOLDS, causes
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
-from triton_fleet.catalog.symptoms import Symptom, Where, symptoms
+from triton_fleet.catalog.symptoms import EvidenceOrigin, Symptom, symptoms
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.project.project import LoadedSpec, open_project
 from triton_fleet.rules.registry import rules
@@ -75,13 +75,13 @@ REFUSALS = [
 
 def of_log(*lines: str) -> list[Passage]:
     return [
-        Passage(origin=Where.LOG, of="the log", text=text, next_text=following_text)
+        Passage(origin=EvidenceOrigin.LOG, of="the log", text=text, next_text=following_text)
         for text, following_text in symptom_texts(lines)
     ]
 
 
 def of_reason(text: str) -> Passage:
-    return Passage(origin=Where.REASON, of="the endpoint's FailureReason", text=text)
+    return Passage(origin=EvidenceOrigin.REASON, of="the endpoint's FailureReason", text=text)
 
 
 def codes(findings: list[Finding]) -> list[str]:
@@ -97,7 +97,7 @@ def loaded_spec(folder: FleetFolder) -> LoadedSpec:
 def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was_read(
     symptom: Symptom, loaded_spec: LoadedSpec
 ) -> None:
-    log = Where.LOG if Where.LOG in symptom.where else min(symptom.where)
+    log = EvidenceOrigin.LOG if EvidenceOrigin.LOG in symptom.origins else min(symptom.origins)
     (first, *_) = causes([Passage(origin=log, of="the text", text=symptom.example)], [], loaded_spec)
     best = lowest(symptom, log)
     assert first.code == best.codes[0]
@@ -105,10 +105,10 @@ def test_each_example_is_told_by_the_code_that_explains_most_of_it_with_what_was
     assert first.hint.startswith(best.remedy.partition("{")[0])
 
 
-def lowest(symptom: Symptom, location: Where) -> Symptom:
+def lowest(symptom: Symptom, location: EvidenceOrigin) -> Symptom:
     """The symptom that explains most of this one's example: itself, or one of a lower rank."""
     actual_symptoms = [
-        item for item in symptoms() if location in item.where and item.pattern.search(symptom.example)
+        item for item in symptoms() if location in item.origins and item.pattern.search(symptom.example)
     ]
     return min(actual_symptoms, key=lambda item: item.rank)
 
@@ -119,7 +119,7 @@ def test_a_rules_cause_is_told_in_the_rules_words_at_its_place_in_the_spec(loade
     summary, text, evidence = finding.message.split("\n")
     assert finding.code == "FL204"
     assert summary == f"probably violated: {rule.summary}"
-    assert text == " ".join(rule.why.split())
+    assert text == " ".join(rule.reason.split())
     assert "version 470.256.02 was detected" in evidence
     assert (finding.file and finding.file.name, finding.line) == ("sentences.yaml", 3)
     assert finding.hint.endswith(RULE_HOLDS)
@@ -183,7 +183,7 @@ def test_two_models_that_fail_are_two_causes_and_the_same_in_a_table_is_none_mor
 
 def test_the_containers_words_are_known_in_an_event_and_those_of_aws_are_not_in_a_log() -> None:
     text = "Target a.tar.gz cannot be loaded: ModuleNotFoundError: No module named 'PIL'"
-    event = Passage(origin=Where.EVENT, of="the event of Custom::EndpointCheck", text=text)
+    event = Passage(origin=EvidenceOrigin.EVENT, of="the event of Custom::EndpointCheck", text=text)
     assert codes(causes([event], [], None)) == ["FL649"]
     assert causes(of_log(PING, "CannotStartContainerError"), [], None) == []
 
@@ -196,7 +196,7 @@ def test_what_nobody_knows_leads_to_no_cause() -> None:
 def test_a_refusal_of_aws_is_told_in_an_event_and_in_a_failure_reason(
     code: str, words: str, remedy: str
 ) -> None:
-    event = Passage(origin=Where.EVENT, of="the event of AWS::SageMaker::Endpoint", text=words)
+    event = Passage(origin=EvidenceOrigin.EVENT, of="the event of AWS::SageMaker::Endpoint", text=words)
     for passage in (event, of_reason(words)):
         (first,) = causes([passage], [], None)
         assert (first.code, remedy in first.hint) == (code, True)

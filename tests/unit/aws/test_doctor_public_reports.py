@@ -8,7 +8,7 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.aws.doctor.diagnosis import causes
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
-from triton_fleet.catalog.symptoms import Where
+from triton_fleet.catalog.symptoms import EvidenceOrigin
 from triton_fleet.project.project import open_project
 
 FAILED_TORCHSCRIPT = "Internal: failed to load model 'vit_torch': PytorchStreamReader failed locating file constants.pkl: file not found"
@@ -112,7 +112,7 @@ NO_S3 = [
 ]
 
 
-def codes_of(words: str, location: Where = Where.LOG) -> set[str]:
+def codes_of(words: str, location: EvidenceOrigin = EvidenceOrigin.LOG) -> set[str]:
     return {
         finding.code for finding in causes([Passage(origin=location, of="the text", text=words)], None, None)
     }
@@ -121,7 +121,8 @@ def codes_of(words: str, location: Where = Where.LOG) -> set[str]:
 @pytest.mark.parametrize(("code", "words", "message"), CONTAINER_TEXTS)
 def test_what_a_container_logged_in_a_public_report_is_explained(code: str, words: str, message: str) -> None:
     log = [
-        Passage(origin=Where.LOG, of="the log", text=text) for text, _ in symptom_texts(["starting", words])
+        Passage(origin=EvidenceOrigin.LOG, of="the log", text=text)
+        for text, _ in symptom_texts(["starting", words])
     ]
     (finding,) = causes(log, None, None)
     assert (finding.code, message in finding.message.partition("\n")[0]) == (code, True)
@@ -139,11 +140,11 @@ def test_a_vpc_from_which_s3_cannot_be_reached_is_told_at_the_network_of_the_spe
 ) -> None:
     folder.spec("network: {subnets: [subnet-0123456789abcdef0], security_groups: [sg-0123456789abcdef0]}\n")
     spec = open_project(folder.root, "dev").load("sentences")
-    (finding,) = causes([Passage(origin=Where.REASON, of="the reason", text=words)], [], spec)
+    (finding,) = causes([Passage(origin=EvidenceOrigin.REASON, of="the reason", text=words)], [], spec)
     assert (finding.code, "gateway endpoint" in finding.hint) == ("FL671", True)
     assert finding.line == spec.source.mark(("network",)).line
 
 
 def test_an_archive_that_is_not_downloaded_for_another_reason_is_not_about_the_vpc() -> None:
     words = 'Failed to download model data for container "c" from URL: "s3://b/k". Please ensure that there is an object'
-    assert codes_of(words, Where.REASON) == {"FL645"}
+    assert codes_of(words, EvidenceOrigin.REASON) == {"FL645"}

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from triton_fleet.catalog.data_file import data_file
-from triton_fleet.catalog.symptoms import AFTERMATH, Symptom, Where, symptoms
+from triton_fleet.catalog.symptoms import AFTERMATH_RANK, EvidenceOrigin, Symptom, symptoms
 from triton_fleet.rules.codes import other_codes, themes
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.endpoint import EndpointSpec
@@ -48,7 +48,7 @@ def test_what_is_said_has_no_other_groups_than_the_pattern(symptom: Symptom) -> 
 @EACH_SYMPTOM
 def test_it_is_about_a_key_that_a_spec_has(symptom: Symptom) -> None:
     assert not symptom.key or symptom.key[0] in EndpointSpec.model_fields
-    assert 1 <= symptom.rank <= AFTERMATH
+    assert 1 <= symptom.rank <= AFTERMATH_RANK
 
 
 @EACH_SYMPTOM
@@ -63,9 +63,13 @@ def test_the_data_has_no_other_keys() -> None:
 
 def test_the_containers_words_are_looked_for_wherever_they_are_quoted() -> None:
     by_name = {symptom.name: symptom for symptom in symptoms()}
-    assert by_name["module_missing"].where == {Where.EVENT, Where.REASON, Where.LOG}
-    assert by_name["python_call_raised"].where == {Where.CALL}
-    assert by_name["no_capacity"].where == {Where.EVENT, Where.REASON}
+    assert by_name["module_missing"].origins == {
+        EvidenceOrigin.EVENT,
+        EvidenceOrigin.REASON,
+        EvidenceOrigin.LOG,
+    }
+    assert by_name["python_call_raised"].origins == {EvidenceOrigin.CALL}
+    assert by_name["no_capacity"].origins == {EvidenceOrigin.EVENT, EvidenceOrigin.REASON}
 
 
 def test_every_code_of_the_doctor_is_the_code_of_a_symptom_or_of_what_it_observes() -> None:

@@ -66,7 +66,7 @@ def properties_of(resource: str, path: str) -> set[str]:
     """The properties below a path that CloudFormation lets be set."""
     parts = tuple("0" if part == "*" else part for part in path.split(".")) if path else ()
     names = property_at(resource, parts).property.names
-    return {name for name in names if parts or not property_at(resource, (name,)).property.read_only}
+    return {name for name in names if parts or not property_at(resource, (name,)).property.is_read_only}
 
 
 @pytest.mark.parametrize("resource", RESOURCES)
@@ -93,7 +93,7 @@ def test_the_ledger_has_every_member_of_container_and_variant(
 
 
 def test_a_member_that_the_ledger_lacks_is_told_with_what_to_write() -> None:
-    members = {"Old": Member(path="Old", decision=Decision.RAW, why="it is old")}
+    members = {"Old": Member(path="Old", decision=Decision.RAW, reason="it is old")}
     assert [*difference(members, "", {"New"}, set())] == [
         f"api_ledger.yaml, the resource: write `New: {ENTRY}`, with `in_cloudformation: false`",
         "api_ledger.yaml, the resource: take `Old` out, which neither the API nor CloudFormation has",
@@ -101,7 +101,7 @@ def test_a_member_that_the_ledger_lacks_is_told_with_what_to_write() -> None:
 
 
 def test_a_member_that_cloudformation_has_got_is_told() -> None:
-    members = {"A": Member(path="A", decision=Decision.REFUSED, why="x", in_cloudformation=False)}
+    members = {"A": Member(path="A", decision=Decision.REFUSED, reason="x", in_cloudformation=False)}
     assert [*difference(members, "", {"A"}, {"A"})] == [
         "api_ledger.yaml, the resource: take `in_cloudformation: false` out of `A`"
     ]
@@ -124,12 +124,12 @@ def test_the_rules_and_keys_that_it_names_exist() -> None:
                 "kms_key",
                 *EndpointSpec.model_fields,
             }
-            assert member.why and not member.why.endswith(".")
+            assert member.reason and not member.reason.endswith(".")
 
 
 def test_a_key_beside_another_decision_is_refused() -> None:
     with pytest.raises(ValueError, match="A is decided by raw and names the key 'models'"):
-        Member(path="A", decision=Decision.RAW, why="x", key="models")
+        Member(path="A", decision=Decision.RAW, reason="x", key="models")
 
 
 def enums(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
@@ -155,7 +155,7 @@ def test_a_value_that_the_api_alone_has_is_in_the_ledger(sagemaker: ServiceModel
         assert rows
         for path, values in rows:
             reached_path = property_at(resource, path)
-            allowed_names = set(map(str, reached_path.property.allowed))
+            allowed_names = set(map(str, reached_path.property.allowed_values))
             # Where the catalog leaves an enum out, another of its files has it.
             if not reached_path.rest and allowed_names and values - allowed_names:
                 missing_values[".".join(path[len(outer) :])] = values - allowed_names

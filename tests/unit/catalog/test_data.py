@@ -36,8 +36,11 @@ def test_a_stated_price_is_told_from_a_computed_one() -> None:
     )
     assert price is not None
     assert computed_price is not None
-    assert (price.hourly, price.certain) == (Decimal("0.102"), True)
-    assert (computed_price.hourly, computed_price.certain) == (Decimal("0.1152"), False)  # EC2's 0.096 x 1.2
+    assert (price.per_hour, price.certain) == (Decimal("0.102"), True)
+    assert (computed_price.per_hour, computed_price.certain) == (
+        Decimal("0.1152"),
+        False,
+    )  # EC2's 0.096 x 1.2
     assert computed_price.origin == "computed from EC2's price of the same size and region"
 
 
@@ -65,12 +68,12 @@ def test_every_price_is_of_a_type_that_its_region_hosts() -> None:
 
 def test_every_factor_fits_the_stated_prices() -> None:
     fits = {"cpu": 0, "g": 0, "p": 0}
-    for region, statements in data_file("prices.yaml")["stated"].items():
+    for region, statements in data_file("prices.yaml")["statements"].items():
         for name, price in statements.items():
             if (computed_values := computed_price(name, region)) is not None:
-                assert abs(computed_values.hourly - Decimal(str(price))) / computed_values.hourly < Decimal(
-                    "0.006"
-                ), name
+                assert abs(
+                    computed_values.per_hour - Decimal(str(price))
+                ) / computed_values.per_hour < Decimal("0.006"), name
                 fits["cpu" if instance(name).kind is Processor.CPU else instance(name).family[0]] += 1
     assert fits == {"cpu": 6, "g": 37, "p": 1}
 

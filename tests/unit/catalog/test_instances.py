@@ -81,7 +81,7 @@ def _of(family: str, types: Iterable[str]) -> set[str]:
 
 
 def test_no_region_hosts_a_retired_type_and_the_api_still_names_it() -> None:
-    instances = [instance for instance in INSTANCES if instance.retired]
+    instances = [instance for instance in INSTANCES if instance.is_retired]
     assert {instance.family for instance in instances} == {"p2", "p3"}
     assert all(instance.in_api and not hosting_regions(instance.type) for instance in instances)
 
@@ -211,7 +211,7 @@ def test_an_engine_can_be_built_by_a_job_where_the_api_has_the_type(
 ) -> None:
     allowed_names = set(sagemaker.shape_for(shape).enum)  # type: ignore[attr-defined]
     for machine in INSTANCES:
-        if machine.kind is not Processor.GPU or machine.retired or machine.architecture == "arm64":
+        if machine.kind is not Processor.GPU or machine.is_retired or machine.architecture == "arm64":
             continue
         ways = {build.way: build for build in build_support(machine.family)}
         size = machine.type.rpartition(".")[2]

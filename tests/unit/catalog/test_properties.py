@@ -20,7 +20,7 @@ def test_the_catalog_has_the_resources_of_an_endpoint_and_their_day() -> None:
 def test_a_property_is_found_through_lists_and_types() -> None:
     path = property_at("EndpointConfig", (*VARIANT, "VolumeSizeInGB"))
     assert path.rest == ()
-    assert path.property == Property(types=("integer",), least=1, most=512)
+    assert path.property == Property(types=("integer",), minimum=1, maximum=512)
 
 
 def test_where_a_path_leaves_the_schema_the_names_that_are_there_are_known() -> None:
@@ -39,8 +39,8 @@ def test_below_a_mapping_without_names_everything_is_known_and_nothing_limited()
 
 
 def test_what_cloudformation_sets_itself_is_read_only() -> None:
-    assert property_at("Endpoint", ("EndpointArn",)).property.read_only
-    assert not property_at("Endpoint", ("EndpointName",)).property.read_only
+    assert property_at("Endpoint", ("EndpointArn",)).property.is_read_only
+    assert not property_at("Endpoint", ("EndpointName",)).property.is_read_only
 
 
 def test_an_unknown_resource_is_not_found() -> None:
@@ -48,11 +48,11 @@ def test_an_unknown_resource_is_not_found() -> None:
         property_at("Notebook", ())
 
 
-WHOLE = Property(types=("integer",), least=1, most=512)
+WHOLE = Property(types=("integer",), minimum=1, maximum=512)
 NAME = Property(types=("string",), shortest=1, longest=3, pattern="^[a-z]+$")
 LIST = Property(types=("array",), fewest=1, most_items=2)
-CHOICE = Property(types=("integer",), allowed=(10, 30))
-SHARE = Property(types=("number",), least=0)
+CHOICE = Property(types=("integer",), allowed_values=(10, 30))
+SHARE = Property(types=("number",), minimum=0)
 
 
 @pytest.mark.parametrize(

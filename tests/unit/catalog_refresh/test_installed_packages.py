@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_refresh.cloudformation import create_only, log_retention, properties
+from catalog_refresh.cloudformation import create_only_properties, log_retention, properties
 from catalog_refresh.host_images import host_image_remarks
 from catalog_refresh.instance_types import api_types, availability, type_remarks
 from catalog_refresh.limits import limits
@@ -27,7 +27,7 @@ BOTOCORE, CFN_LINT = find_package("botocore", PATH), find_package("cfn-lint", PA
     [
         api_types(BOTOCORE),
         availability(CFN_LINT, DATA),
-        create_only(CFN_LINT, DATA),
+        create_only_properties(CFN_LINT, DATA),
         limits(BOTOCORE, DATA),
         log_retention(CFN_LINT),
         properties(CFN_LINT, DATA),

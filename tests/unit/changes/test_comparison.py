@@ -9,7 +9,7 @@ import pytest
 
 from fleet_emulator.types.catalog import create_only_properties as in_cloudformation
 from tests.support.fleet_folder import ROOT
-from triton_fleet.changes.templates import Change, Effect, compare, create_only
+from triton_fleet.changes.templates import Change, Effect, compare, create_only_properties
 
 TYPE = re.compile(r"['\"]Type['\"]: ['\"](AWS::\w+::\w+)['\"]")
 
@@ -230,4 +230,6 @@ def test_the_catalog_has_the_create_only_properties_of_each_type_that_a_template
     snapshots = [file.read_text() for file in (ROOT / "tests/synth/__snapshots__").rglob("*.json")]
     types = {kind for text in snapshots for kind in TYPE.findall(text)}
     assert "AWS::SageMaker::Endpoint" in types
-    assert {item: create_only(item) for item in types} == {item: in_cloudformation(item) for item in types}
+    assert {item: create_only_properties(item) for item in types} == {
+        item: in_cloudformation(item) for item in types
+    }

@@ -32,9 +32,9 @@ def change_with_bake(
         "owner": f"team-{number % 30:02}",
         "changes": ("rollout.bake 600s → 1200s",),
         "traffic": ROLLOUT,
-        "need": InstanceNeed(type=MACHINES[number % 2], beside=2, most=8),
-        "least": cost(text, text),
-        "most": cost(text, text),
+        "need": InstanceNeed(type=MACHINES[number % 2], beside=2, max_instances=8),
+        "min_cost": cost(text, text),
+        "max_cost": cost(text, text),
         "warnings": (f"no alarm rolls {name} back: the spec has no `rollout`",),
         "permissions": (f"the endpoint's role is now allowed s3:GetObject on endpoints/{name}/*",),
         "resources": (
@@ -93,10 +93,12 @@ class TestEqualChanges:
         assert row.startswith("| endpoint-0000, endpoint-0001, endpoint-0002 |")
 
     def test_say_what_each_costs_more_beside_the_sum(self) -> None:
-        equal = [change(name, least=cost("1", "2"), most=cost("1", "2")) for name in "ab"]
+        equal = [change(name, min_cost=cost("1", "2"), max_cost=cost("1", "2")) for name in "ab"]
         (row,) = rows(markdown(fleet(*equal), 0))
         assert "| 2,880.00 (+1,440.00, +100 %), +720.00 each | 2,880.00 (+1,440.00), +720.00 each |" in row
-        unlike = [change(name, least=cost("1", after), most=cost("1", after)) for name, after in ("a2", "b4")]
+        unlike = [
+            change(name, min_cost=cost("1", after), max_cost=cost("1", after)) for name, after in ("a2", "b4")
+        ]
         (row,) = rows(markdown(fleet(*unlike), 0))
         assert "+720.00 to +2,160.00 each" in row
 
@@ -115,7 +117,7 @@ class TestUnlikeChanges:
             {"content": ("labels/1/model.py 1.2 kB → 1.4 kB",)},
             {"warnings": ()},
             {"problem": "FL201: no image"},
-            {"least": cost("2", "3")},
+            {"min_cost": cost("2", "3")},
             {"traffic": None},
             {"effect": UpdateEffect.IN_PLACE},
         ],

@@ -37,18 +37,18 @@ GONE_COST = cost(None, "0")
 def test_the_first_line_names_both_ends(
     minimum: tuple[str, str], maximum: tuple[str, str], words: str
 ) -> None:
-    actual_change = fleet(change(least=cost(*minimum), most=cost(*maximum)))
+    actual_change = fleet(change(min_cost=cost(*minimum), max_cost=cost(*maximum)))
     assert f"updated in place, {words} · " in actual_change.verdict
 
 
 def test_a_price_that_nobody_states_is_marked_at_both_ends() -> None:
-    actual_change = fleet(change(least=cost("2", "1"), certain_price=False))
+    actual_change = fleet(change(min_cost=cost("2", "1"), certain_price=False))
     assert "~−720.00 USD a month at min, ~+11,520.00 at max" in actual_change.verdict
 
 
 def test_an_unknown_cost_is_counted_beside_those_that_are_known() -> None:
-    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
-    actual_change = fleet(gone_change, change(least=cost("1", "2"), most=cost("1", "2")))
+    gone_change = change("addsub", UpdateEffect.REMOVED, min_cost=GONE_COST, max_cost=GONE_COST)
+    actual_change = fleet(gone_change, change(min_cost=cost("1", "2"), max_cost=cost("1", "2")))
     assert ", +720.00 USD a month, and 1 unknown · " in actual_change.verdict
     document: Any = report_document(actual_change)
     (place,) = document["environments"]
@@ -57,29 +57,29 @@ def test_an_unknown_cost_is_counted_beside_those_that_are_known() -> None:
 
 
 def test_unknown_beside_no_difference_is_not_the_same_cost() -> None:
-    actual_change = fleet(change("new", least=UNKNOWN, most=UNKNOWN), change(most=cost("1", "1")))
+    actual_change = fleet(change("new", min_cost=UNKNOWN, max_cost=UNKNOWN), change(max_cost=cost("1", "1")))
     assert ", the same cost, and 1 unknown · " in actual_change.verdict
 
 
 def test_where_nothing_is_known_the_cost_is_unknown() -> None:
-    assert ", cost unknown · " in fleet(change(least=UNKNOWN, most=UNKNOWN)).verdict
+    assert ", cost unknown · " in fleet(change(min_cost=UNKNOWN, max_cost=UNKNOWN)).verdict
 
 
 def test_the_same_instances_cost_the_same_whatever_that_is() -> None:
     same = CostChange(before=None, after=None, same=True)
-    assert ", the same cost · " in fleet(change(least=same, most=same)).verdict
+    assert ", the same cost · " in fleet(change(min_cost=same, max_cost=same)).verdict
 
 
 def test_the_sums_of_owners_count_what_is_unknown() -> None:
-    mine = change("mine", owner="search", least=cost("1", "2"), most=cost("1", "2"))
-    actual_change = fleet(mine, change("new", owner="search", least=UNKNOWN, most=UNKNOWN))
+    mine = change("mine", owner="search", min_cost=cost("1", "2"), max_cost=cost("1", "2"))
+    actual_change = fleet(mine, change("new", owner="search", min_cost=UNKNOWN, max_cost=UNKNOWN))
     assert "by owner: search: +720.00 USD a month, and 1 unknown" in markdown(actual_change, 0)
 
 
 def test_the_sum_of_an_owner_is_marked_where_a_price_in_it_is_computed() -> None:
     more = cost("1", "2")
-    ours = change("ours", owner="search", certain_price=False, least=more, most=more)
-    actual_change = fleet(ours, change("theirs", owner="ads", least=more, most=more))
+    ours = change("ours", owner="search", certain_price=False, min_cost=more, max_cost=more)
+    actual_change = fleet(ours, change("theirs", owner="ads", min_cost=more, max_cost=more))
     text = markdown(actual_change, 0).replace("\\~", "~")
     assert "by owner: ads: +720.00 USD a month; search: ~+720.00 USD a month" in text
 
@@ -96,7 +96,7 @@ def test_a_report_says_what_its_sign_for_computed_prices_means_and_by_which_form
 def test_other_prices_stand_in_each_environment_and_never_beside_nothing_changes() -> None:
     note = "`prices.yaml` differs (discount 10 → 20): all costs here are at the new prices"
     for actual_change in (fleet(price_note=note), fleet(change(), price_note=note)):
-        assert actual_change.differing
+        assert actual_change.environments_to_review
         assert "prices.yaml differs" in actual_change.verdict
         assert "nothing changes" not in actual_change.verdict
         for limit in (0, 300):
@@ -108,15 +108,15 @@ def test_other_prices_stand_in_each_environment_and_never_beside_nothing_changes
 
 
 def test_the_row_of_a_removed_endpoint_does_not_hide_what_it_cost() -> None:
-    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
+    gone_change = change("addsub", UpdateEffect.REMOVED, min_cost=GONE_COST, max_cost=GONE_COST)
     assert "| 0.00 (before: unknown) | 0.00 (before: unknown) |" in markdown(fleet(gone_change), 0)
 
 
 def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
-    gone_change = change("addsub", UpdateEffect.REMOVED, least=GONE_COST, most=GONE_COST)
+    gone_change = change("addsub", UpdateEffect.REMOVED, min_cost=GONE_COST, max_cost=GONE_COST)
     (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(gone_change)))
     assert re.findall(r">([^<>]+)</text>", chart) == ["addsub", "unknown before", "0.00 to 0.00"]
-    pair = change("new", least=UNKNOWN, most=UNKNOWN)
+    pair = change("new", min_cost=UNKNOWN, max_cost=UNKNOWN)
     (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(pair)))
     assert "<rect" not in chart
     assert re.findall(r">([^<>]+)</text>", chart) == ["new", "unknown before", "unknown after"]
@@ -125,7 +125,7 @@ def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
 def revision(folder: FleetFolder, text: str = "") -> Revision:
     folder.spec(text, base=SPEC.replace("ml.g5.xlarge", "ml.p6-b200.48xlarge"))
     project = open_project(folder.root, "dev")
-    return Revision(root=folder.root, environment=project.environment, loaded=project.load("sentences"))
+    return Revision(root=folder.root, environment=project.environment, loaded_spec=project.load("sentences"))
 
 
 def test_a_change_of_instances_without_a_price_is_unknown_and_any_other_costs_nothing(
@@ -135,16 +135,16 @@ def test_a_change_of_instances_without_a_price_is_unknown_and_any_other_costs_no
     other_change = endpoint_change(
         "sentences", before, revision(folder, "logs: {retention_days: 7}\n"), prices
     )
-    assert other_change.least.difference == FREE
+    assert other_change.min_cost.difference == FREE
     scaled_text = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
     more = endpoint_change("sentences", before, revision(folder, scaled_text), prices)
-    assert (more.least.difference, more.most.difference) == (None, None)
+    assert (more.min_cost.difference, more.max_cost.difference) == (None, None)
     change = endpoint_change("sentences", before, None, prices)
-    assert (change.least.before, change.least.after, change.least.difference) == (None, FREE, None)
+    assert (change.min_cost.before, change.min_cost.after, change.min_cost.difference) == (None, FREE, None)
 
 
 def test_every_sum_is_in_the_fleets_currency() -> None:
-    actual_change = fleet(change(least=cost("1", "2"), most=cost("1", "2")), currency="EUR")
+    actual_change = fleet(change(min_cost=cost("1", "2"), max_cost=cost("1", "2")), currency="EUR")
     assert "+720.00 EUR a month" in actual_change.verdict
     for text in (markdown(actual_change, 0), page(actual_change)):
         assert "EUR a month, min" in text

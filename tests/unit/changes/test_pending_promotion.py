@@ -31,8 +31,8 @@ def pending_promotion(name: str = "simple", **keys: Any) -> PendingPromotion:
         "environment": "prod",
         "state": PromotionState.CHANGED,
         "changes": (MAX_CHANGE,),
-        "least": cost("1", "1"),
-        "most": cost("4", "8"),
+        "min_cost": cost("1", "1"),
+        "max_cost": cost("4", "8"),
     }
     return PendingPromotion(**{**known_values, **keys})
 
@@ -55,7 +55,7 @@ class TestTheLine:
     )
     def test_has_the_cost_at_both_ends(self, minimum: CostChange, maximum: CostChange, words: str) -> None:
         assert (
-            pending_line(pending_promotion(least=minimum, most=maximum))
+            pending_line(pending_promotion(min_cost=minimum, max_cost=maximum))
             == f"{WAITS} simple: scaling.max 6 → 12, {words}"
         )
 
@@ -88,14 +88,14 @@ class TestEqualChanges:
         ]
 
     def test_count_an_unknown_price_beside_the_sum(self) -> None:
-        (line,) = pending_lines([pending_promotion("a"), pending_promotion("b", least=cost(None, "1"))])
+        (line,) = pending_lines([pending_promotion("a"), pending_promotion("b", min_cost=cost(None, "1"))])
         assert (
             line.text
             == f"{WAITS} a, b: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max, and 1 unknown"
         )
 
     def test_with_a_computed_price_have_its_sign_and_the_report_its_formula(self) -> None:
-        text = markdown(fleet(pending=(pending_promotion(certain_price=False),)), 0)
+        text = markdown(fleet(promotions=(pending_promotion(certain_price=False),)), 0)
         assert "+2,880.00 USD a month at max" in text
         assert "~: computed from EC2's price of the same size and region times" in text
 
@@ -116,7 +116,7 @@ class TestEqualChanges:
     def test_are_folded_by_owner_in_a_comment_and_a_page(self) -> None:
         owners = ["search", "search", "images", None]
         change = fleet(
-            pending=tuple(pending_promotion(f"e{at}", owner=owner) for at, owner in enumerate(owners))
+            promotions=tuple(pending_promotion(f"e{at}", owner=owner) for at, owner in enumerate(owners))
         )
         text = markdown(change, 0)
         assert f"- {WAITS} 4 endpoints of 2 owners: scaling.max 6 → 12, " in text
@@ -159,7 +159,7 @@ class TestWhatAChangeAdds:
         assert pending_line(promotion) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
 
     def test_is_a_key_whose_value_waited_with_another_one(self) -> None:
-        base = pending_promotion(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
+        base = pending_promotion(changes=(KeyChange(("scaling", "max"), 6, 8),), max_cost=cost("4", "5"))
         (promotion,) = added_promotions([base], [pending_promotion()], {})
         assert (
             pending_line(promotion)
@@ -188,26 +188,26 @@ class TestWhatAChangeAdds:
 
 class TestTheReport:
     def test_counts_it_in_the_heading(self) -> None:
-        change = fleet(pending=(pending_promotion(), pending_promotion("b", by_policies=(GPUS,))))
+        change = fleet(promotions=(pending_promotion(), pending_promotion("b", by_policies=(GPUS,))))
         assert heading(change) == (
             "### prod: 2 endpoints wait for promotion, the same cost at min, +5,760.00 USD a month at max; 1 would be refused: FL951"
         )
 
     def test_counts_what_cannot_be_compared_apart(self) -> None:
         wrong = pending_promotion("b", problem="unknown key `scalling`")
-        assert heading(fleet(pending=(wrong,))) == "### prod: 1 endpoint cannot be compared"
-        assert heading(fleet(pending=(pending_promotion(), wrong))).endswith(
+        assert heading(fleet(promotions=(wrong,))) == "### prod: 1 endpoint cannot be compared"
+        assert heading(fleet(promotions=(pending_promotion(), wrong))).endswith(
             "at max; 1 endpoint cannot be compared"
         )
 
     def test_counts_what_is_no_longer_refused(self) -> None:
         (promotion,) = added_promotions([pending_promotion(by_policies=(GPUS,))], [pending_promotion()], {})
-        assert heading(fleet(pending=(promotion,))) == (
+        assert heading(fleet(promotions=(promotion,))) == (
             "### prod: 1 endpoint waits for promotion, the same cost; 1 would no longer be refused: FL951"
         )
 
     def test_has_it_after_what_changes_at_once(self) -> None:
-        actual_change = fleet(change(), pending=(pending_promotion("b"),))
+        actual_change = fleet(change(), promotions=(pending_promotion("b"),))
         assert heading(actual_change).endswith(
             "no interruption · 1 endpoint waits for promotion, the same cost at min, +2,880.00 USD a month at max"
         )
@@ -216,14 +216,16 @@ class TestTheReport:
         removed_promotion = PendingPromotion(
             endpoint="simple", environment="prod", state=PromotionState.REMOVED
         )
-        assert heading(fleet(pending=(removed_promotion,))) == "### prod: 1 endpoint without a spec in main"
+        assert (
+            heading(fleet(promotions=(removed_promotion,))) == "### prod: 1 endpoint without a spec in main"
+        )
 
     def test_reports_that_nothing_changes_only_where_nothing_waits(self) -> None:
         assert "nothing changes" in markdown(fleet(), 0)
-        assert "nothing changes" not in markdown(fleet(pending=(pending_promotion(),)), 0)
+        assert "nothing changes" not in markdown(fleet(promotions=(pending_promotion(),)), 0)
 
     def test_has_a_line_and_the_findings_in_a_comment(self) -> None:
-        text = markdown(fleet(pending=(pending_promotion(by_policies=(GPUS,)),)), 0)
+        text = markdown(fleet(promotions=(pending_promotion(by_policies=(GPUS,)),)), 0)
         assert (
             f"- {WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max"
             in text
@@ -232,13 +234,13 @@ class TestTheReport:
         assert "model_specs/simple.yaml:6: error FL951: it has 8 GPUs" in text
 
     def test_stays_short_where_many_wait_for_the_same(self) -> None:
-        change = fleet(pending=tuple(pending_promotion(f"endpoint-{number}") for number in range(200)))
+        change = fleet(promotions=tuple(pending_promotion(f"endpoint-{number}") for number in range(200)))
         text = markdown(change, 1000)
         assert len(text) < 1000
         assert f"- {WAITS} 200 endpoints: scaling.max 6 → 12, " in text
 
     def test_has_them_in_a_page(self) -> None:
-        text = page(fleet(pending=(pending_promotion(by_policies=(GPUS,)),)))
+        text = page(fleet(promotions=(pending_promotion(by_policies=(GPUS,)),)))
         assert (
             f"<div>{WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max; its policies"
             in text
@@ -246,7 +248,7 @@ class TestTheReport:
         assert "findings against a promotion" in text
 
     def test_has_them_in_json(self) -> None:
-        change = fleet(pending=(pending_promotion(by_policies=(GPUS,)),))
+        change = fleet(promotions=(pending_promotion(by_policies=(GPUS,)),))
         document: Any = report_document(change)
         assert document["environments"][0]["pending"] == [
             {
@@ -271,8 +273,8 @@ def test_a_new_endpoint_costs_all_that_it_costs() -> None:
         state=PromotionState.NEW,
         changes=(),
         machines="2 to 6 × ml.g5.xlarge",
-        least=CostChange(before=FREE, after=Cost(hourly=Decimal(2))),
-        most=CostChange(before=FREE, after=Cost(hourly=Decimal(6))),
+        min_cost=CostChange(before=FREE, after=Cost(per_hour=Decimal(2))),
+        max_cost=CostChange(before=FREE, after=Cost(per_hour=Decimal(6))),
     )
     assert pending_line(new) == (
         "waits for promotion: prod would get simple: 2 to 6 × ml.g5.xlarge,"

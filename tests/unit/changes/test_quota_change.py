@@ -14,8 +14,8 @@ G5 = "ml.g5.xlarge"
 
 
 def updated_change(name: str, beside: int, maximum: int = 4, machine: str = G5) -> EndpointChange:
-    limit = InstanceLimit(types=(machine,), most=maximum)
-    need = InstanceNeed(type=machine, beside=beside, most=maximum)
+    limit = InstanceLimit(types=(machine,), max_instances=maximum)
+    need = InstanceNeed(type=machine, beside=beside, max_instances=maximum)
     return change(name, need=need, limits=(limit, limit))
 
 

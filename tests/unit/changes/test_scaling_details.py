@@ -51,7 +51,7 @@ def test_only_what_scales_before_and_after_is_restored(
         folder.environment()
         folder.spec("scaling: {min: 1, max: 4, invocations_per_instance: 60}\n" if scales else "")
         project = open_project(root, "dev")
-        return Revision(root=root, environment=project.environment, loaded=project.load("sentences"))
+        return Revision(root=root, environment=project.environment, loaded_spec=project.load("sentences"))
 
     sides = revision(tmp_path / "before", before), revision(tmp_path / "after", after)
     assert endpoint_change("sentences", *sides, PriceBook()).is_scaled is is_scaled

@@ -57,10 +57,10 @@ class TestPhases:
 class TestQuotas:
     def test_a_type_that_is_left_is_a_change_of_two_quotas_and_not_of_their_sum(self) -> None:
         limits = (
-            InstanceLimit(types=("ml.g5.xlarge",), most=8),
-            InstanceLimit(types=("ml.g6.xlarge",), most=8),
+            InstanceLimit(types=("ml.g5.xlarge",), max_instances=8),
+            InstanceLimit(types=("ml.g6.xlarge",), max_instances=8),
         )
-        need = InstanceNeed(type="ml.g6.xlarge", beside=2, most=8)
+        need = InstanceNeed(type="ml.g6.xlarge", beside=2, max_instances=8)
         moved_change = change(effect=UpdateEffect.CONFIGURATION, limits=limits, need=need)
         assert [str(change) for change in quota_changes([moved_change])] == [
             "ml.g5.xlarge for endpoint usage: 8 → 0 at the most",
@@ -69,12 +69,18 @@ class TestQuotas:
         ]
 
     def test_the_largest_second_fleet_counts_and_a_new_endpoint_starts_none(self) -> None:
-        limit = InstanceLimit(types=("ml.g5.xlarge",), most=4)
+        limit = InstanceLimit(types=("ml.g5.xlarge",), max_instances=4)
         changes = [
-            change(name, limits=(limit, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=beside, most=4))
+            change(
+                name,
+                limits=(limit, limit),
+                need=InstanceNeed(type="ml.g5.xlarge", beside=beside, max_instances=4),
+            )
             for name, beside in (("a", 1), ("b", 3))
         ]
-        new = change("c", limits=(None, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=4, most=4))
+        new = change(
+            "c", limits=(None, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=4, max_instances=4)
+        )
         actual_changes = quota_changes([*changes, new])
         assert [
             (actual_change.before, actual_change.after, actual_change.beside)
@@ -89,7 +95,7 @@ class TestQuotas:
         moved_change = change(
             effect=UpdateEffect.CONFIGURATION,
             limits=(instance_limit(before), instance_limit(after)),
-            need=instance_need(before, after, replaced=True),
+            need=instance_need(before, after, is_replaced=True),
         )
         assert [str(change) for change in quota_changes([moved_change])] == [
             "ml.g5.xlarge for endpoint usage: 4 → 4 at the most, and 4 beside them during an update",
@@ -98,5 +104,5 @@ class TestQuotas:
         ]
 
     def test_the_same_instances_ask_for_nothing(self) -> None:
-        limit = InstanceLimit(types=("ml.g5.xlarge",), most=4)
+        limit = InstanceLimit(types=("ml.g5.xlarge",), max_instances=4)
         assert quota_changes([change(limits=(limit, limit))]) == ()

@@ -175,7 +175,7 @@ def test_thousands_of_archives_are_judged_at_once() -> None:
     spec: dict[str, object] = {**SPEC, "mode": "multi-model", "models": models}
     source = Source(Path("spec.yaml"), spec)
     endpoint = EndpointContext(
-        loaded=LoadedSpec(validate(EndpointSpec, source), source),
+        loaded_spec=LoadedSpec(validate(EndpointSpec, source), source),
         environment=Environment(environment="dev", account="111122223333", region="us-east-1"),
         lock=Lock.model_validate({"endpoint": "example", "archives": dict.fromkeys(names, archive)}),
     )

@@ -86,7 +86,7 @@ class TestWhatWaits:
         fleet.edit("scaling:", "scalling:")
         assert waiting_endpoints(fleet) == ["simple: cannot be compared with main: unknown key `scalling`"]
         (promotion,) = pending_promotions(fleet.project(), TODAY)
-        assert (promotion.least.difference, promotion.most.difference) == (None, None)
+        assert (promotion.min_cost.difference, promotion.max_cost.difference) == (None, None)
 
     def test_the_environments_own_overrides_hold_already(self, fleet: PromotedFleet) -> None:
         fleet.edit("region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml")

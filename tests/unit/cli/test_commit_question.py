@@ -118,11 +118,11 @@ def test_what_a_rollback_has_restored_needs_no_answer_and_other_files_do(
     if other_text is not None:
         edited_fleet.write(other_text, "{}\n")
     if other_text is None:
-        checkout = committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
+        checkout = committed_checkout(project, locked=True, allow_dirty=False, restored_files=roots)
         assert [name.name for name in checkout.uncommitted] == ["sentences.yaml"]
     else:
         with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other_text}"):
-            committed_checkout(project, locked=True, allow_dirty=False, restored=roots)
+            committed_checkout(project, locked=True, allow_dirty=False, restored_files=roots)
 
 
 def test_outside_of_git_nobody_is_asked(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:

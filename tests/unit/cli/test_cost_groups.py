@@ -21,7 +21,7 @@ def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[
             (fleet_cost(project.environment, [spec.spec for spec in specs], project.fleet.prices), specs)
         )
     return {
-        group.name: (len(group.endpoints), str(group.at_most.monthly) if group.at_most else "unknown")
+        group.name: (len(group.endpoints), str(group.max_cost.per_month) if group.max_cost else "unknown")
         for group in cost_groups(fleets, labels_by(by))
     }
 

@@ -21,7 +21,7 @@ from triton_fleet.explain.effective_spec import HIDDEN_VALUE, EffectiveSpec, eff
 from triton_fleet.findings import FindingsError
 from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.project.project import open_project
-from triton_fleet.project.reader import RESERVED, read_source
+from triton_fleet.project.reader import RESERVED_NAMES, read_source
 from triton_fleet.project.spec_files import spec_files
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import LOCAL
@@ -65,7 +65,7 @@ def comments(folder: FleetFolder) -> dict[str, str]:
 
 # The reader refuses what CloudFormation would put a value in place of, and Hypothesis takes texts from the code.
 TEXTS = st.text().filter(lambda text: "{{resolve:" not in text)
-KEYS = TEXTS.filter(lambda text: text not in {"", *RESERVED})
+KEYS = TEXTS.filter(lambda text: text not in {"", *RESERVED_NAMES})
 
 
 class TestEffectiveSpec:

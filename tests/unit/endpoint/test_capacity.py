@@ -26,11 +26,11 @@ def of(
         endpoint=name,
         types=(of_type, *pools),
         first=first,
-        most=maximum,
+        max_instances=maximum,
         key=("scaling", "max"),
-        scaled=is_scaled,
+        is_scaled=is_scaled,
         batch=batch,
-        running={runs_on: running_number} if running_number else {},
+        running_counts={runs_on: running_number} if running_number else {},
     )
 
 
@@ -95,7 +95,7 @@ def test_instances_of_a_variant_with_pools_count_against_the_quota_of_each_type_
 
 def test_a_rolling_update_stays_in_batches_when_instances_run_in_another_pool() -> None:
     fleet = of(maximum=8, running_number=8, runs_on=G6, pools=(G6,), batch=25)
-    assert (fleet.added, fleet.growth(G6), fleet.growth(G5)) == (2, 0, 8)
+    assert (fleet.added_count, fleet.growth(G6), fleet.growth(G5)) == (2, 0, 8)
 
 
 def test_the_types_are_those_of_the_spec_and_of_its_own_variants_pools() -> None:
@@ -131,7 +131,7 @@ def test_the_most_is_said_by_the_count_by_scaling_or_by_a_schedule(
     keys: dict[str, object], maximum: int, key: tuple[str | int, ...]
 ) -> None:
     actual_capacity = capacity(spec(**keys), {})
-    assert (actual_capacity.most, actual_capacity.key) == (maximum, key)
+    assert (actual_capacity.max_instances, actual_capacity.key) == (maximum, key)
 
 
 def test_only_a_rolling_rollout_has_batches() -> None:

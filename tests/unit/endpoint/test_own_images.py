@@ -28,7 +28,7 @@ def context(folder: FleetFolder, environment: str = "dev") -> EndpointContext:
     """The endpoint with its lock, whatever is wrong with either."""
     project = open_project(folder.root, environment)
     lock = load_lock(folder.root / "locks" / "dev" / "sentences.lock.yaml")
-    return EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=lock)
+    return EndpointContext(loaded_spec=project.load("sentences"), environment=project.environment, lock=lock)
 
 
 def with_lock(folder: FleetFolder, keys: str, **lock: Any) -> EndpointContext:
@@ -152,7 +152,7 @@ class TestFacts:
         for facts in ({}, {"tensorrt": "11.1.0.106"}):
             image = with_lock(folder, OWN_IMAGE, **facts).image
             assert image is not None
-            assert (image.details.tensorrt_least, image.details.tensorrt_most) == (None, None)
+            assert (image.details.min_tensorrt, image.details.max_tensorrt) == (None, None)
 
     def test_a_fact_settles_what_the_catalog_is_not_certain_of(self, folder: FleetFolder) -> None:
         uncertain = release_image("26.03", "us-east-1", gpu=True).details.uncertain
@@ -240,7 +240,7 @@ class TestEngines:
             for model in context.spec.models
         ]
         spec = context.spec.model_copy(update={"models": tuple(models)})
-        return replace(context, loaded=replace(context.loaded, spec=spec))
+        return replace(context, loaded_spec=replace(context.loaded_spec, spec=spec))
 
     def built_in(self, context: EndpointContext) -> str:
         (planned_engine,) = planned_engines(self.with_engine(context))

@@ -144,7 +144,7 @@ class TestModel:
             }
         )
         context = EndpointContext(
-            loaded=project.load("sentences"), environment=project.environment, lock=lock
+            loaded_spec=project.load("sentences"), environment=project.environment, lock=lock
         )
         assert [model.name for model in context.called_models()] == ["detector"]
         assert {model.name for model in context.answering_models()} == {"detector", "yolov5s"}

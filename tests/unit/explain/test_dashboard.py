@@ -18,7 +18,7 @@ def dashboard_decisions(folder: FleetFolder, keys: str = "") -> dict[str, Decisi
     folder.spec(keys)
     project = open_project(folder.root, "dev", ["sentences"])
     made_decisions = decisions(
-        EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None),
+        EndpointContext(loaded_spec=project.load("sentences"), environment=project.environment, lock=None),
         project.deployment,
         project.fleet.prices,
     )

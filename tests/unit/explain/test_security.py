@@ -34,7 +34,7 @@ def decisions_by_key(
     if metrics is not None:
         spec = replace(spec, spec=spec.spec.model_copy(update={"metrics": metrics}))
     made_decisions = decisions(
-        EndpointContext(loaded=spec, environment=project.environment, lock=None),
+        EndpointContext(loaded_spec=spec, environment=project.environment, lock=None),
         project.deployment,
         project.fleet.prices,
     )

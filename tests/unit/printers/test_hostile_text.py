@@ -163,7 +163,7 @@ def live_models(text: str) -> None:
     live: Any = SimpleNamespace(deployment=SimpleNamespace(environment="dev"), endpoint="zoo")
     date = datetime(2026, 1, 1, tzinfo=UTC)
     for target in (
-        Target(name=text, size=1, modified=date, is_declared=False),
+        Target(name=text, size=1, mtime=date, is_declared=False),
         Target(name=text, is_declared=True),
     ):
         say("  ".join(models._row(live, target, {text: text})))

@@ -85,7 +85,7 @@ def test_a_rule_is_described_in_its_own_words(tmp_path: Path) -> None:
     [described_rule] = [rule for rule in run_of(tmp_path)["tool"]["driver"]["rules"] if rule["id"] == "FL204"]
     assert described_rule["name"] == rule.name
     assert described_rule["shortDescription"]["text"] == rule.summary
-    assert rule.why in described_rule["fullDescription"]["text"]
+    assert rule.reason in described_rule["fullDescription"]["text"]
     assert described_rule["helpUri"] == rule.source
     assert "docs/rules.md#fl204" in described_rule["help"]["text"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from hashlib import sha256
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from triton_fleet.product.pin import Commit, Origin, install_command, own_origin
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class InstalledPackage:
+class InstalledPackage(Distribution):
     """A distribution of this version with a record of where it came from."""
 
     version = VERSION
@@ -27,6 +28,9 @@ class InstalledPackage:
 
     def read_text(self, name: str) -> str | None:
         return json.dumps(self._record) if name == "direct_url.json" and self._record else None
+
+    def locate_file(self, path: object) -> Path:
+        raise NotImplementedError
 
 
 def origin_of(record: object) -> Origin:

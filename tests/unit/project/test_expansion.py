@@ -168,7 +168,7 @@ def test_it_means_in_each_environment_what_its_layers_mean(
         FleetFiles(folder.root),
         read_source(folder.root / f"environments/{environment}.yaml"),
         ENVIRONMENTS,
-        expanded=True,
+        is_expanded=True,
     )
     after = load_spec(read_source(expand_file(folder)), layers).spec
     texts = {"models", "overrides", "profile"}

@@ -104,7 +104,7 @@ def test_a_glob_selects_members_only(fleet: FleetFolder) -> None:
 def test_a_file_of_an_absent_endpoint_selects_nothing_and_tells_why(fleet: FleetFolder) -> None:
     fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev]\n")
     selection = Selector(Fleet(fleet.root), "prod").select([str(fleet.root / "model_specs/ranking.yaml")])
-    assert (selection.endpoints, selection.gone) == ([], [])
+    assert (selection.endpoints, selection.former_names) == ([], [])
     assert selection.reasons == [
         "model_specs/ranking.yaml: 'ranking' is not in prod: its `environments` has dev"
     ]
@@ -152,7 +152,7 @@ class TestPromoted:
 
     def test_it_has_what_was_promoted(self, fleet: FleetFolder) -> None:
         project = open_project(fleet.root, "prod")
-        assert (project.endpoints, project.unpromoted) == (("sentences",), ("ranking",))
+        assert (project.endpoints, project.unpromoted_names) == (("sentences",), ("ranking",))
 
     def test_an_endpoint_stays_when_its_spec_is_removed_from_main(self, fleet: FleetFolder) -> None:
         (fleet.root / "model_specs/sentences.yaml").unlink()
@@ -168,7 +168,7 @@ class TestPromoted:
 
     def test_one_that_is_not_meant_for_it_is_not_waiting_for_a_promotion(self, fleet: FleetFolder) -> None:
         fleet.write("model_specs/ranking.yaml", OTHER_SPEC + "environments: [dev]\n")
-        assert open_project(fleet.root, "prod").unpromoted == ()
+        assert open_project(fleet.root, "prod").unpromoted_names == ()
 
     def test_a_changed_spec_concerns_it_only_by_a_promotion(self, fleet: FleetFolder) -> None:
         selection = Selector(Fleet(fleet.root), "prod").select(
@@ -205,7 +205,7 @@ class TestPromoted:
     def test_its_own_choice_leaves_a_promoted_one_out(self, fleet: FleetFolder) -> None:
         fleet.environment("promoted_from: staging\nendpoints: [ranking]\n", "prod")
         project = open_project(fleet.root, "prod")
-        assert (project.endpoints, project.unpromoted) == ((), ("ranking",))
+        assert (project.endpoints, project.unpromoted_names) == ((), ("ranking",))
 
     def test_its_choice_may_name_what_main_has_no_more(self, fleet: FleetFolder) -> None:
         fleet.environment("promoted_from: staging\nendpoints: [sentences]\n", "prod")

@@ -189,7 +189,7 @@ def test_large_documents_are_laid_over_one_another_at_once(tmp_path: Path) -> No
         file.write_text(variables(name))
         sources.append(read_source(file))
     began = time.process_time()
-    source = sources[0].merged(sources[1])
+    source = sources[0].merge(sources[1])
     assert time.process_time() - began < HANG
     assert source.mark(("environment", "a7")).file == sources[0].file
     assert source.mark(("environment", "b7")).file == sources[1].file

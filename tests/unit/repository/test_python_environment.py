@@ -46,7 +46,7 @@ def script() -> ModuleType:
 def archive(script: ModuleType) -> bytes:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         pytest.skip("what is installed here does not fit the container: Linux on x86-64")
-    content: bytes = script.stored(script.packed(script.files(script.LOCK)))
+    content: bytes = script.store(script.pack(script.files(script.LOCK)))
     return content
 
 
@@ -89,7 +89,7 @@ def test_it_is_an_environment_for_the_python_of_the_endpoints_triton(archive: by
 
 
 def test_its_bytes_tell_nothing_of_who_packed_it(script: ModuleType, archive: bytes) -> None:
-    assert script.stored(script.packed(script.files(script.LOCK))) == archive
+    assert script.store(script.pack(script.files(script.LOCK))) == archive
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         members = tar.getmembers()
     assert {(member.mtime, member.uid, member.uname, member.mode) for member in members} == {
@@ -105,7 +105,7 @@ def test_its_bytes_tell_nothing_of_who_packed_it(script: ModuleType, archive: by
 @pytest.mark.parametrize("size", [1, 65_535, 65_536, 200_000])
 def test_what_is_stored_is_gzip_of_the_same_content(script: ModuleType, size: int) -> None:
     content = b"0123456789"[:size] * (size // 10 + 1)
-    assert gzip.decompress(script.stored(content[:size])) == content[:size]
+    assert gzip.decompress(script.store(content[:size])) == content[:size]
 
 
 def test_an_activated_python_finds_its_packages_there_and_numpy_where_it_did(

@@ -64,7 +64,7 @@ def review(top: Path) -> FleetChange:
 
 
 def changed_files(top: Path) -> dict[str, str]:
-    return {file.path: file.change for file in review(top).executed}
+    return {file.path: file.change for file in review(top).executed_files}
 
 
 def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_changes(
@@ -77,7 +77,7 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     folder.write("requirements.txt", "triton-fleet==0.2.0\nevil\n")
     repository.commit()
     change = review(folder.root)
-    assert [(file.path, file.what, file.change) for file in change.executed] == [
+    assert [(file.path, file.what, file.change) for file in change.executed_files] == [
         ("app.py", "the CDK app of `npx cdk`", "edited"),
         ("cdk.json", "settings of the CDK CLI: app, build", "edited"),
         ("fleet.mk", "what `make` runs", "added"),
@@ -94,7 +94,9 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     assert files[0] == "- ⚠ `app.py`: the CDK app of `npx cdk` (edited)"
     assert all(line.startswith("- ⚠ ") for line in files[:5])
     document: Any = report_document(change)
-    assert [entry["path"] for entry in document["executed"]] == [file.path for file in change.executed]
+    assert [entry["path"] for entry in document["executed_files"]] == [
+        file.path for file in change.executed_files
+    ]
     for output in (text, page(change), json.dumps(document), markdown(change, 1_000)):
         assert "nothing changes" not in output
         assert "what a deploy runs" in output
@@ -114,7 +116,7 @@ def test_a_change_of_data_promises_that_nothing_else_changes(
     )
     folder.write("model_specs/endpoint.schema.json", "{}")
     change = review(folder.root)
-    assert (change.executed, change.verdict) == ((), "nothing changes in dev")
+    assert (change.executed_files, change.verdict) == ((), "nothing changes in dev")
 
 
 def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
@@ -123,8 +125,8 @@ def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
     folder.write("prices.schema.json", "{}")
     change = review(folder.root)
-    assert (change.executed, change.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
-    assert [item.price_note for item in change.differing] == [
+    assert (change.executed_files, change.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
+    assert [item.price_note for item in change.environments_to_review] == [
         "`prices.yaml` differs (discount not given → 10): all costs here are at the new prices"
     ]
 
@@ -134,7 +136,7 @@ def test_a_context_of_the_cdk_is_data_and_no_promise_is_made_of_templates(
 ) -> None:
     folder.write("cdk.json", '{"app": "python3 app.py", "context": {"a": false}}')
     change = review(folder.root)
-    assert (change.executed, change.verdict) == ((), "no endpoint's files differ in dev")
+    assert (change.executed_files, change.verdict) == ((), "no endpoint's files differ in dev")
 
 
 def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
@@ -255,7 +257,7 @@ def test_in_a_larger_repository_other_folders_are_named_as_such(tmp_path: Path) 
     FleetFolder(tmp_path).write("web/app.js", "")
     FleetFolder(tmp_path).write(".github/workflows/x.yml", "")
     os.chdir(folder.root)
-    assert [(file.path, file.what) for file in review(folder.root).executed] == [
+    assert [(file.path, file.what) for file in review(folder.root).executed_files] == [
         (".github/workflows/x.yml", "jobs of GitHub, or who reviews what"),
         ("web/app.js", "outside the fleet's folder"),
     ]

@@ -65,9 +65,9 @@ def test_a_row_is_in_the_form_of_the_table() -> None:
             effect=UpdateEffect.CONFIGURATION,
             changes=("ml.g5.xlarge (A10G) → ml.g6.xlarge (L4)",),
             traffic=traffic,
-            least=cost("2.816", "2.2534"),
-            most=cost("11.264", "9.0136"),
-            need=InstanceNeed(type="ml.g6.xlarge", beside=2, most=8),
+            min_cost=cost("2.816", "2.2534"),
+            max_cost=cost("11.264", "9.0136"),
+            need=InstanceNeed(type="ml.g6.xlarge", beside=2, max_instances=8),
         )
     )
     text = markdown(actual_change, 0)
@@ -84,8 +84,8 @@ def test_a_row_is_in_the_form_of_the_table() -> None:
 
 def test_the_sign_of_computed_costs_strikes_nothing_through() -> None:
     actual_change = fleet(
-        change(certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
-        change("b", certain_price=False, least=cost("1", "2"), most=cost("1", "2")),
+        change(certain_price=False, min_cost=cost("1", "2"), max_cost=cost("1", "2")),
+        change("b", certain_price=False, min_cost=cost("1", "2"), max_cost=cost("1", "2")),
     )
     html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown(actual_change, 0)).replace("\u2060", "")
     assert "~2,880.00 (~+1,440.00, +100 %), ~+720.00 each" in html

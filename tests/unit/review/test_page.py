@@ -47,7 +47,7 @@ def test_one_backtick_alone_starts_no_code() -> None:
 
 
 def test_bars_are_as_long_as_the_costs() -> None:
-    actual_change = change(least=cost("1", "2"), most=cost("4", "8"))
+    actual_change = change(min_cost=cost("1", "2"), max_cost=cost("4", "8"))
     decimal, before_least_decimal, after_most_decimal, after_least_decimal = widths(
         page(fleet(actual_change))
     )
@@ -56,7 +56,7 @@ def test_bars_are_as_long_as_the_costs() -> None:
 
 def test_each_endpoint_with_a_price_is_named_beside_its_bars_a_new_one_too() -> None:
     names = {"old": (cost("1", "2"), cost("4", "8")), "new": (cost(None, "2"), cost(None, "8"))}
-    changes = [change(name, least=minimum, most=maximum) for name, (minimum, maximum) in names.items()]
+    changes = [change(name, min_cost=minimum, max_cost=maximum) for name, (minimum, maximum) in names.items()]
     assert re.findall(r'<text x="0" y="\d+">(\w+)</text>', page(fleet(*changes))) == ["old", "new"]
 
 

@@ -29,7 +29,7 @@ APP.command()(command)
 LINK = re.compile(r"\]\(rules/(\w+)\.md#([^)]+)\)")
 
 
-@rule("FL529", Severity.WARNING, source="docs/artifacts.md", needed=True)
+@rule("FL529", Severity.WARNING, source="docs/artifacts.md", is_needed=True)
 def rule_of_a_test(endpoint: EndpointContext) -> Iterator[Problem]:
     """This summary is a test's.
 
@@ -101,7 +101,7 @@ def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
     assert "## missing-driver (FL204)\n" in told_section
     for part in (
         rules()["FL204"].summary,
-        rules()["FL204"].why,
+        rules()["FL204"].reason,
         f"Wrong:\n\n```yaml\n{example.wrong.as_yaml}\n```",
         f"`fleet check` reports:\n\n```text\nerror[missing-driver] FL204: {result.message}\n  hint: {result.hint}\n```",
         f"Right:\n\n```yaml\n{example.right.as_yaml}\n```",
@@ -178,7 +178,7 @@ def test_the_command_explains_a_rule_with_its_example(asked_for: str) -> None:
     text, requested_rule = listed_rules(asked_for), rules()["FL204"]
     assert text.startswith("missing-driver (FL204): error\n")
     for part in (
-        " ".join(requested_rule.why.split()),
+        " ".join(requested_rule.reason.split()),
         "instance: {type: ml.g7e.2xlarge}",
         "error[missing-driver] FL204: Triton 25.04",
         requested_rule.source,

@@ -177,4 +177,4 @@ class TestTags:
 
 @pytest.mark.parametrize("code", ["FL550", "FL570", "FL571"])
 def test_no_spec_can_allow_itself_any_of_them(code: str) -> None:
-    assert rules()[code].needed
+    assert rules()[code].is_needed

@@ -94,7 +94,7 @@ class TestModels:
         assert message == "EndpointConfigName replaces the endpoint configuration that the spec describes"
 
     def test_a_spec_cannot_allow_itself_another(self) -> None:
-        assert rules()["FL560"].needed
+        assert rules()["FL560"].is_needed
 
     @pytest.mark.parametrize("value", [OWN, {"Fn::GetAtt": f"{OWN_MODEL}.ModelName"}])
     def test_the_model_of_the_spec_is_named_by_its_attribute(self, value: object) -> None:
@@ -246,7 +246,7 @@ class TestLimits:
     def test_no_number_is_too_large_for_a_further_variant(self, index: str) -> None:
         raw = {f"ProductionVariants.{index}.InstanceType": "ml.p4d.24xlarge"}
         assert config("FL350", raw)
-        assert rules()["FL350"].needed
+        assert rules()["FL350"].is_needed
 
     def test_there_is_one_shadow_variant(self) -> None:
         variants = shadow(ModelName=OWN)["ShadowProductionVariants"] * 2
@@ -281,4 +281,4 @@ class TestLimits:
         ]
 
     def test_no_spec_can_allow_itself_what_is_not_judged(self) -> None:
-        assert rules()["FL350"].needed
+        assert rules()["FL350"].is_needed

@@ -98,7 +98,7 @@ class TestRoles:
         assert policy_messages("FL346", case("Model", raw, allowed_roles=[ROLE])) != []
 
     def test_no_spec_can_allow_itself_one(self) -> None:
-        assert rules()["FL346"].needed
+        assert rules()["FL346"].is_needed
 
 
 class TestImages:
@@ -199,7 +199,7 @@ class TestImages:
         assert problem.path[:2] == ("cloudformation", "Model")
 
     def test_no_spec_can_allow_itself_one(self) -> None:
-        assert rules()["FL349"].needed
+        assert rules()["FL349"].is_needed
 
 
 class TestPulls:

@@ -67,4 +67,4 @@ class TestDebugging:
 
     @pytest.mark.parametrize("code", ["FL349", "FL561", "FL562", "FL563", "FL564"])
     def test_no_spec_can_allow_itself_any_of_them(self, code: str) -> None:
-        assert rules()[code].needed
+        assert rules()[code].is_needed

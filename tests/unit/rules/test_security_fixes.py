@@ -97,7 +97,7 @@ def test_the_local_environment_runs_another_triton(folder: FleetFolder) -> None:
     for environment in ("dev", "local"):
         project = open_project(folder.root, environment)
         findings = rule_findings(
-            EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None)
+            EndpointContext(loaded_spec=project.load("sentences"), environment=project.environment, lock=None)
         )
         codes[environment] = "FL520" in [finding.code for finding in findings]
     assert codes == {"dev": True, "local": False}

@@ -64,7 +64,7 @@ def test_nothing_changed_is_no_mistake_and_never_all_endpoints(
 ) -> None:
     for selector in ("changed:main", "changed:HEAD", "changed:main,owner=search"):
         selection = changed_selection(fleet.root, selector)
-        assert (selection.endpoints, selection.gone, len(selection.reasons)) == ([], [], 1)
+        assert (selection.endpoints, selection.former_names, len(selection.reasons)) == ([], [], 1)
     assert repository.top == fleet.root
 
 
@@ -73,7 +73,7 @@ def test_a_renamed_spec_is_a_new_endpoint_and_one_that_is_gone(
 ) -> None:
     repository.git("mv", "model_specs/zoo.yaml", "model_specs/animals.yaml")
     selection = changed_selection(fleet.root)
-    assert (selection.endpoints, selection.gone) == (["animals"], ["zoo"])
+    assert (selection.endpoints, selection.former_names) == (["animals"], ["zoo"])
 
 
 def test_names_of_files_are_taken_as_they_are(fleet: FleetFolder, repository: GitRepository) -> None:

@@ -20,7 +20,7 @@ def test_a_deleted_spec_is_no_mistake_and_its_endpoint_is_named(
     (fleet.root / "model_specs/zoo.yaml").unlink()
     for _ in ("in the work tree", "in a commit"):
         actual_selection = selection(fleet, *repository.diff("HEAD~0"), "model_specs/zoo.yaml")
-        assert (actual_selection.endpoints, actual_selection.gone) == ([], ["zoo"])
+        assert (actual_selection.endpoints, actual_selection.former_names) == ([], ["zoo"])
         repository.commit()
 
 
@@ -67,7 +67,7 @@ def test_a_file_that_only_a_fetched_commit_has_is_deleted_too(
     clone = GitRepository(other_folder)
     clone.git("fetch", "--quiet", str(fleet.root), "main")
     (path,) = clone.diff("FETCH_HEAD")
-    assert Selector(Fleet(other_folder), "dev").select([str(other_folder / path)]).gone == ["late"]
+    assert Selector(Fleet(other_folder), "dev").select([str(other_folder / path)]).former_names == ["late"]
 
 
 @pytest.mark.parametrize("path", ["model_specs/zo.yaml", "zoo.yaml", "models/resnt/config.pbtxt"])
@@ -86,7 +86,7 @@ def test_a_file_that_only_older_commits_have_is_a_mistake(
         fleet.write("README.md", f"{_}\n")
         repository.commit()
     assert refusal(fleet, "model_specs/zoo.yaml").code == "FL120"
-    assert selection(fleet, "changed:HEAD~2").gone == ["zoo"]
+    assert selection(fleet, "changed:HEAD~2").former_names == ["zoo"]
 
 
 def test_a_deleted_folder_is_a_mistake(fleet: FleetFolder, repository: GitRepository) -> None:

@@ -53,7 +53,11 @@ def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
     fleet.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\n")
     fleet.write("prices.yaml", "date: 2026-11-01\n")
     actual_selection = selection(fleet, path)
-    assert (actual_selection.endpoints, actual_selection.gone, actual_selection.drafts) == (names, [], [])
+    assert (actual_selection.endpoints, actual_selection.former_names, actual_selection.drafts) == (
+        names,
+        [],
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,7 +153,7 @@ def test_hidden_files_and_folders_of_the_fleet_have_no_drafts(fleet: FleetFolder
     for file in (".x.yaml", "search/.x.yaml", ".dir/y.yaml", "search/.dir/sub/y.yaml"):
         fleet.write(f"model_specs/{file}", "endpoint: y\n")
     actual_selection = selection(fleet, path, drafts=True)
-    assert (actual_selection.drafts, actual_selection.gone) == ([], [])
+    assert (actual_selection.drafts, actual_selection.former_names) == ([], [])
     assert actual_selection.endpoints == (
         ["bert-large", "bert-small"] if path.endswith("search") else ENDPOINT_NAMES
     )

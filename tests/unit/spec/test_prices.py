@@ -21,7 +21,7 @@ def book(folder: Path, text: str) -> PriceBook:
 
 def hourly_price(book: PriceBook, name: str, region: str = "eu-west-1") -> Decimal | None:
     price = book.price(name, region)
-    return None if price is None else price.hourly
+    return None if price is None else price.per_hour
 
 
 def test_without_the_file_prices_are_the_catalogs(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_price_of_the_file_is_certain_and_the_others_are_the_catalogs(tmp_path
     actual_book = book(tmp_path, DATE + OWN)
     price = actual_book.price("ml.c5.large", "eu-west-1")
     assert price is not None
-    assert (price.hourly, price.certain) == (Decimal("0.09"), True)
+    assert (price.per_hour, price.certain) == (Decimal("0.09"), True)
     assert price.origin == "prices.yaml of 2026-11-01 states it"
     assert hourly_price(actual_book, "ml.m5.xlarge") == Decimal("0.257")
     assert hourly_price(actual_book, "ml.c5.large", "us-east-1") == Decimal("0.102")

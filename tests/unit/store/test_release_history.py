@@ -108,7 +108,7 @@ class TestOutput:
 
     def test_an_entry_whose_archives_were_pruned_shows_that(self, spec: dict[str, Any]) -> None:
         (entry,) = history_entries(release(0, spec))
-        assert entry_lines(replace(entry, lost=("archives/aaa",)), is_oldest=True)[-2:] == [
+        assert entry_lines(replace(entry, lost_keys=("archives/aaa",)), is_oldest=True)[-2:] == [
             "  the oldest that is recorded",
             "  cannot be restored: the bucket no longer has archives/aaa",
         ]

@@ -115,7 +115,7 @@ class TestCommit:
         lock = {"endpoint": "sentences", "archives": {"sentences": archive(letter)}, "image": image}
         commit = Commit("c" * 40, "2026-11-27", "A change")
         restored_release = EarlierRelease(
-            commit=commit, contents={}, lock=Lock.model_validate(lock), loaded=load_spec(folder)
+            commit=commit, contents={}, lock=Lock.model_validate(lock), loaded_spec=load_spec(folder)
         )
         record = release(0, spec).model_copy(update={"image": digest(ran) if ran else None})
         with pytest.raises(FindingsError, match="FL532") if is_refused else nullcontext():

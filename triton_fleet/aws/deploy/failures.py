@@ -13,7 +13,7 @@ from triton_fleet.aws.running_configuration import DEPLOY_REMEDY
 from triton_fleet.awsapi.errors import SIGN_IN_REMEDY
 from triton_fleet.awsapi.stack import find_stack
 from triton_fleet.catalog.cloudformation import StackState, stack_status
-from triton_fleet.catalog.symptoms import Where, known_remedy, known_symptom
+from triton_fleet.catalog.symptoms import EvidenceOrigin, known_remedy, known_symptom
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Failure:
     @property
     def is_of_role(self) -> bool:
         """Whether SageMaker could not assume a role."""
-        known_match = known_symptom(self.own_reason, Where.EVENT)
+        known_match = known_symptom(self.own_reason, EvidenceOrigin.EVENT)
         return known_match is not None and NEW_ROLE in known_match[0].codes
 
 
@@ -235,7 +235,7 @@ def _older(stack: str) -> str:
 
 def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     kind, reason = failure.kind, failure.reason
-    remedy = known_remedy(failure.own_reason, Where.EVENT)
+    remedy = known_remedy(failure.own_reason, EvidenceOrigin.EVENT)
     way_out = f"{remedy}; " if remedy else ""
     if kind == ENDPOINT and ALARM in reason.lower():
         way_out = EMERGENCY

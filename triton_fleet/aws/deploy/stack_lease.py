@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -23,27 +23,15 @@ from triton_fleet.store.builds.lease import Lease, LostError, Terms
 DEPLOYS, DESTROYS = "deploys", "destroys"
 
 
-@dataclass(frozen=True)
-class StackHolder:
-    """The caller of a command, its clone and its commit.
-
-    Attributes:
-        name: Who calls AWS, for people.
-        token: Identifies the clone: it runs one deploy of an environment at a time, so that a lease with its
-            own token is of a command that was killed.
-        commit: The commit that is deployed; None: unknown.
-        has_changes: Whether files differ from it.
-    """
-
-    name: str
-    token: str
-    commit: str | None = None
-    has_changes: bool = False
+VALID_SECONDS, RENEWAL_SECONDS = 120, 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class StackTerms(Terms):
     """The content of a stack's lease; it stays when the lease has ended.
+
+    `token` identifies a clone: it runs one deploy of an environment at a time, so that a lease with its own
+    token is of a command that was killed.
 
     Attributes:
         since: When it was taken, by AWS's clock.
@@ -52,7 +40,8 @@ class StackTerms(Terms):
         has_changes: Whether files differed from it.
     """
 
-    since: datetime
+    seconds: int = VALID_SECONDS
+    since: datetime = datetime.min
     action: str = DEPLOYS
     commit: str | None = None
     has_changes: bool = False
@@ -72,7 +61,6 @@ class StackTerms(Terms):
 
 LEASES = f"{RELEASES}.leases/"
 """Below a prefix that every role for deploys may read and write; no endpoint's name begins with a dot."""
-VALID_SECONDS, RENEWAL_SECONDS = 120, 30
 
 
 @dataclass
@@ -92,7 +80,7 @@ class StackLeases:
 
     Args:
         access: Access to the environment.
-        holder: Who runs the command.
+        terms: Who runs the command, from which commit.
         notice: Shows a line.
         contains: Whether what is deployed contains a commit.
     """
@@ -100,11 +88,11 @@ class StackLeases:
     def __init__(
         self,
         access: Access,
-        holder: StackHolder,
+        terms: StackTerms,
         notice: Callable[[str], None],
         contains: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._access, self._holder, self._notice, self._contains = access, holder, notice, contains
+        self._access, self._own, self._notice, self._contains = access, terms, notice, contains
         self._bucket = access.deployment.bucket
         self._active: dict[str, _ActiveLease] = {}
         self._is_usable = self._has_bucket = False
@@ -198,7 +186,7 @@ class StackLeases:
                 f"{stack}: this deploy replaces what {other_terms.holder} deployed{other_terms.source}"
             )
             return
-        verb, own, lacks = "deployed", self._holder.commit, ""
+        verb, own, lacks = "deployed", self._own.commit, ""
         if other_terms.action == DESTROYS:
             verb = "destroyed"
         elif own is not None:
@@ -232,11 +220,10 @@ class StackLeases:
         pause, seconds, other_terms = threading.Event(), pauses(), None
         is_noticed = False
         while self._is_usable and (self._has_bucket or self._bucket_exists()):
-            lease = Lease(
-                self._access.client("s3"), self._bucket, f"{LEASES}{stack}.json", self._terms(action)
-            )
+            terms = replace(self._own, since=self.current_time, action=action)
+            lease = Lease(self._access.client("s3"), self._bucket, f"{LEASES}{stack}.json", terms)
             current_lease = lease.current()
-            is_own = current_lease is not None and current_lease.terms.token == self._holder.token
+            is_own = current_lease is not None and current_lease.terms.token == self._own.token
             if current_lease is None:
                 is_taken = lease.take()
             elif is_own or current_lease.is_expired:
@@ -261,17 +248,6 @@ class StackLeases:
                 return _ActiveLease(lease), other_terms
             pause.wait(next(seconds))
         return None, None
-
-    def _terms(self, action: str) -> StackTerms:
-        return StackTerms(
-            holder=self._holder.name,
-            token=self._holder.token,
-            seconds=VALID_SECONDS,
-            since=self.current_time,
-            action=action,
-            commit=self._holder.commit,
-            has_changes=self._holder.has_changes,
-        )
 
     def _keep(self, stack: str, active: _ActiveLease) -> None:
         while not active.end_event.wait(RENEWAL_SECONDS):

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from botocore.exceptions import ClientError
-
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
 from triton_fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
 from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS
-from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.awsapi.errors import SuppressErrors, aws_errors_as_findings
 from triton_fleet.awsapi.stack import LiveStack, find_stack, settled_stack
 from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.changes.stack_comparison import (
@@ -162,12 +160,9 @@ def needed_versions(assembly: Path) -> dict[str, int]:
 
 def bootstrap_version(access: Access, name: str) -> int:
     """The account's bootstrap version, from a parameter; 0 if the parameter does not exist."""
-    try:
+    with SuppressErrors("ParameterNotFound"):
         return int(access.client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "ParameterNotFound":
-            return 0
-        raise
+    return 0
 
 
 def is_unchanged(access: Access, assembly: Path, name: str) -> bool:

@@ -11,10 +11,10 @@ from triton_fleet.aws.calls import Calls
 from triton_fleet.aws.doctor.lines import one_line
 from triton_fleet.aws.doctor.observation import Observation, Passage
 from triton_fleet.catalog.symptoms import (
-    AFTERMATH,
-    FAILED,
+    AFTERMATH_RANK,
+    FAILURE_RANK,
+    EvidenceOrigin,
     Symptom,
-    Where,
     fill_template,
     known_symptom,
     symptoms,
@@ -77,12 +77,12 @@ def causes(
         loaded_spec: The spec, for the place of the affected key.
     """
     matches = list(_matches(passages, spec_findings or ()))
-    if any(match.symptom.rank < AFTERMATH for match in matches):
-        matches = [match for match in matches if match.symptom.rank < AFTERMATH or match.fits]
+    if any(match.symptom.rank < AFTERMATH_RANK for match in matches):
+        matches = [match for match in matches if match.symptom.rank < AFTERMATH_RANK or match.fits]
     matches.sort(key=lambda match: (not _is_error(match.fits), match.symptom.rank))
     best: dict[tuple[str, str], Match] = {}
     for match in matches:
-        is_told = match.symptom.rank >= FAILED and any(
+        is_told = match.symptom.rank >= FAILURE_RANK and any(
             best_match.model == match.model for best_match in best.values()
         )
         if not (is_told and match.model):
@@ -97,7 +97,7 @@ def reason_of_failures(lines: Iterable[str]) -> str:
     """The reason that most lines of a log about failed calls give; empty if no line is about one."""
     reasons = Counter[str]()
     for line in lines:
-        known_match = known_symptom(one_line(line), Where.CALL)
+        known_match = known_symptom(one_line(line), EvidenceOrigin.CALL)
         if known_match is not None:
             reasons[fill_template(known_match[0].cause, known_match[1])] += 1
     return next((reason for reason, _ in reasons.most_common(1)), "")
@@ -109,7 +109,7 @@ def _matches(passages: Iterable[Passage], spec_findings: Sequence[Finding]) -> I
         text = one_line(passage.text)
         whole, matches = f"{text} {one_line(passage.next_text)}", list[Match]()
         for symptom in symptoms():
-            match = symptom.pattern.search(whole) if passage.origin in symptom.where else None
+            match = symptom.pattern.search(whole) if passage.origin in symptom.origins else None
             # A match in the following line alone is found when that line is the passage.
             if match is not None and match.start() < len(text):
                 matched_text, fits = (
@@ -143,7 +143,7 @@ def _finding(match: Match, loaded_spec: LoadedSpec | None, *, is_checked: bool) 
     code = symptom.codes[0]
     lines, rule = [_sentence(match)], rules().get(code)
     if rule is not None:
-        lines += [" ".join(rule.why.split())] if rule.why else []
+        lines += [" ".join(rule.reason.split())] if rule.reason else []
     hint = fill_template(symptom.remedy, match.pattern_match)
     if rule is not None and is_checked:
         hint = f"{hint}; {RULE_HOLDS}"

@@ -19,7 +19,7 @@ from triton_fleet.aws.doctor.diagnosis import reason_of_failures
 from triton_fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenLog, SeenStack
 from triton_fleet.aws.running_configuration import declared_configuration, endpoint_stacks, unknown_stack
 from triton_fleet.awsapi.describe import described_endpoint
-from triton_fleet.awsapi.errors import DENIAL_CODES, answered_at
+from triton_fleet.awsapi.errors import DENIAL_CODES, SuppressErrors, answered_at
 from triton_fleet.awsapi.stack import DELETE_COMPLETE, LiveStack, find_stack
 from triton_fleet.catalog.cloudformation import StackState
 from triton_fleet.context.metrics import container_log_group
@@ -42,13 +42,9 @@ def read_log(logs: Any, group: str, of: str, since: datetime, *, about: str = ""
     Raises:
         ClientError: access is denied.
     """
-    start = int(since.timestamp() * 1000)
-    try:
+    start, names = int(since.timestamp() * 1000), list[str]()
+    with SuppressErrors("ResourceNotFoundException"):
         names = list(_newest(logs, group))
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "ResourceNotFoundException":
-            raise
-        return SeenLog(group=group, of=of, streams={})
     read = {name: tuple(line for line in _lines(logs, group, name, start) if about in line) for name in names}
     return SeenLog(group=group, of=of, streams={name: lines for name, lines in read.items() if lines})
 

@@ -13,7 +13,7 @@ from triton_fleet.aws.doctor.lines import is_error, symptom_texts
 from triton_fleet.aws.running_configuration import runs_another
 from triton_fleet.awsapi.describe import UNDER_WAY
 from triton_fleet.catalog.cloudformation import StackState, stack_status
-from triton_fleet.catalog.symptoms import Where
+from triton_fleet.catalog.symptoms import EvidenceOrigin
 from triton_fleet.findings import Finding
 
 WAIT = "wait for an operation in progress; if it failed, remove the cause and deploy again"
@@ -28,7 +28,7 @@ Source: SageMaker API reference, DescribeEndpoint, EndpointStatus and PendingDep
 class Passage:
     """A text in which a symptom may begin, the text after it, and its source, for a sentence."""
 
-    origin: Where
+    origin: EvidenceOrigin
     of: str
     text: str
     next_text: str = ""
@@ -155,15 +155,21 @@ class Observation:
         """The texts that are searched for symptoms."""
         if self.stack is not None:
             for failure in self.stack.failures:
-                yield Passage(origin=Where.EVENT, of=f"the event of {failure.kind}", text=failure.own_reason)
-            yield Passage(origin=Where.EVENT, of=f"the stack {self.stack.name}", text=self.stack.reason)
+                yield Passage(
+                    origin=EvidenceOrigin.EVENT, of=f"the event of {failure.kind}", text=failure.own_reason
+                )
+            yield Passage(
+                origin=EvidenceOrigin.EVENT, of=f"the stack {self.stack.name}", text=self.stack.reason
+            )
         if self.endpoint is not None:
-            yield Passage(origin=Where.REASON, of="the endpoint's FailureReason", text=self.endpoint.reason)
+            yield Passage(
+                origin=EvidenceOrigin.REASON, of="the endpoint's FailureReason", text=self.endpoint.reason
+            )
         for log in self.logs:
             for stream, lines in log.streams.items():
                 for text, next_text in symptom_texts(lines):
                     of = f"{log.of} ({stream})"
-                    yield Passage(origin=Where.LOG, of=of, text=text, next_text=next_text)
+                    yield Passage(origin=EvidenceOrigin.LOG, of=of, text=text, next_text=next_text)
 
     @property
     def absent(self) -> Finding | None:

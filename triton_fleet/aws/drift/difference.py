@@ -164,8 +164,3 @@ class Comparison:
     subject: str
     differences: tuple[Difference, ...]
     restore: Callable[[], object] | None
-
-    @property
-    def is_deleted(self) -> bool:
-        """Whether the resource does not exist any more."""
-        return self.differences == (DELETION,)

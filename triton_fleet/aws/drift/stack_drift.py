@@ -232,7 +232,10 @@ def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> Stac
                 detect_drift(access, stack, declaration),
             ):
                 results.extend(filter(_differs, comparisons))  # what was found before an error counts
-                if any(resource.subject == SUBJECT and resource.is_deleted for resource in results):
+                if any(
+                    resource.subject == SUBJECT and resource.differences == (DELETION,)
+                    for resource in results
+                ):
                     break  # scaling and log groups went with it, and can only follow it
     except CannotRunError as error:
         problem = error

@@ -81,7 +81,7 @@ class VpcRoutes:
         of_subnet = {
             association.get("SubnetId", "main"): table
             for table, association in associations
-            if _applies(association)
+            if "SubnetId" in association or association.get("Main")
         }
         return of_subnet.get(subnet, of_subnet.get("main", {}))
 
@@ -162,10 +162,6 @@ def _has_private_dns(interface: Mapping[str, Any]) -> bool:
     return bool(
         interface.get("PrivateDnsEnabled") and not dns.get("PrivateDnsOnlyForInboundResolverEndpoint")
     )
-
-
-def _applies(association: Mapping[str, Any]) -> bool:
-    return "SubnetId" in association or bool(association.get("Main"))
 
 
 def _by_table(table: Mapping[str, Any], endpoints: Collection[str]) -> tuple[bool | None, str]:

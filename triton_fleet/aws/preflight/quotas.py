@@ -164,11 +164,11 @@ def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
     demand = max(max_demand.update, max_demand.deploy)
     more = request_more(subject.deployment.region, quota_service(), use.quota.code, demand)
     if use.direct and certain_demand.rest > value:
-        largest = max(use.direct, key=lambda fleet: fleet.most)
-        less = _lower(subject, largest, floor(value) - certain_demand.rest + largest.most)
+        largest = max(use.direct, key=lambda fleet: fleet.max_instances)
+        less = _lower(subject, largest, floor(value) - certain_demand.rest + largest.max_instances)
         return subject.of_spec(largest.endpoint, largest.key, "FL625", message, more + less)
     if max_demand.rest > value:
-        largest = max(use.fallbacks, key=lambda fleet: fleet.most)
+        largest = max(use.fallbacks, key=lambda fleet: fleet.max_instances)
         message += f"; {NO_FALLBACK if use.has_no_fallback else UNKNOWN_SHARE}"
         path, hint = _pool(subject, use, largest).path, f"{more}; or leave the pool out"
         return subject.of_spec(largest.endpoint, path, "FL625", message, hint, warns=not use.has_no_fallback)
@@ -176,9 +176,11 @@ def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
         return None
     message += f"; beside the running instances the next deploy needs {max_demand.deploy}"
     is_certain = bool(use.direct) and max(certain_demand.deploy, certain_demand.update) > value
-    largest = max(use.direct if is_certain else use.fallbacks, key=lambda fleet: fleet.beside(fleet.most))
+    largest = max(
+        use.direct if is_certain else use.fallbacks, key=lambda fleet: fleet.beside(fleet.max_instances)
+    )
     batches = "; or replace instances in batches: `rollout: {strategy: rolling, step: ...}`"
-    less = batches if largest.batch is None and largest.most > 1 else ""
+    less = batches if largest.batch is None and largest.max_instances > 1 else ""
     key = ("rollout", "strategy") if subject.specs[largest.endpoint].spec.rollout else largest.key
     warns = certain_demand.deploy <= value if is_certain else not use.has_no_fallback
     if not is_certain:
@@ -201,16 +203,16 @@ def _pool(subject: Subject, use: QuotaUse, endpoint: Capacity) -> Machine:
 
 
 def _needs(subject: Subject, use: QuotaUse) -> str:
-    largest = sorted(use.endpoints, key=lambda fleet: fleet.most, reverse=True)
+    largest = sorted(use.endpoints, key=lambda fleet: fleet.max_instances, reverse=True)
     parts = [_need(subject, use, fleet) for fleet in largest[:MAX_ENDPOINT_NAMES]]
     rest = largest[MAX_ENDPOINT_NAMES:]
     if rest:
-        parts.append(f"{len(rest)} others need {sum(fleet.most for fleet in rest)}")
+        parts.append(f"{len(rest)} others need {sum(fleet.max_instances for fleet in rest)}")
     return ", ".join(parts)
 
 
 def _need(subject: Subject, use: QuotaUse, endpoint: Capacity) -> str:
-    need = f"{endpoint.endpoint} needs {endpoint.most} at `{dotted_path(endpoint.key)}`"
+    need = f"{endpoint.endpoint} needs {endpoint.max_instances} at `{dotted_path(endpoint.key)}`"
     if not endpoint.falls_back_to(use.type):
         return need
     return f"{need} in {_pool(subject, use, endpoint).label}"
@@ -282,7 +284,7 @@ def _headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom
 def _endpoint_need(fleet: Capacity, quotas: Mapping[str, str | None]) -> Need:
     after = {name: fleet.growth(instance_type) for name, instance_type in quotas.items()}
     quota_names = [name for name, instance_type in quotas.items() if fleet.counts(instance_type)]
-    return Need(peak={name: max(fleet.added, after[name]) for name in quota_names}, after=after)
+    return Need(peak={name: max(fleet.added_count, after[name]) for name in quota_names}, after=after)
 
 
 def _notices(needs: Mapping[str, Need], free: Mapping[str, float]) -> list[str]:

@@ -43,7 +43,7 @@ def pinned_release_findings(
     doubts: dict[Image, _Doubt | None] = {}
     findings = []
     for spec in specs:
-        image = EndpointContext(loaded=spec, environment=environment, lock=None).release_image
+        image = EndpointContext(loaded_spec=spec, environment=environment, lock=None).release_image
         if image is None or image.digest is None:
             continue
         if image not in doubts:

@@ -65,7 +65,10 @@ def lets_roles_pull(policy: str, account: str, *, conditions: bool = False) -> b
         for statement in statements
         if isinstance(statement, Mapping) and statement.get("Effect") == "Allow"
         if conditions or not statement.get("Condition")
-        if any(_is_of(principal, account) for principal in _principals(statement))
+        if any(
+            principal in ("*", account) or f":iam::{account}:" in principal
+            for principal in _principals(statement)
+        )
         for action in PULL
         if any(
             fnmatchcase(action.lower(), str(pattern).lower()) for pattern in _as_list(statement.get("Action"))
@@ -78,10 +81,6 @@ def _principals(statement: Mapping[str, Any]) -> Iterator[str]:
     principal = statement.get("Principal")
     principals = principal.get("AWS") if isinstance(principal, Mapping) else principal
     yield from map(str, _as_list(principals))
-
-
-def _is_of(principal: str, account: str) -> bool:
-    return principal in ("*", account) or f":iam::{account}:" in principal
 
 
 def _as_list(value: object) -> list[Any]:

@@ -13,20 +13,22 @@ from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.lock import LockedArchive, LockedEngine
 from triton_fleet.spec.values import hexadecimal
 
-Locked = Mapping[str, LockedArchive]
+LockedArchives = Mapping[str, LockedArchive]
 """A lock's archives, by name."""
 
 
 def locked_engines(
-    spec: EndpointSpec, archives: Locked, index: int, model: str
+    spec: EndpointSpec, archives: LockedArchives, index: int, model: str
 ) -> Iterator[tuple[str, LockedEngine | None]]:
     """The locked archives of one entry of `models`, each with its entry for a model's engine."""
-    for archive in spec.models[index].packed(index):
+    for archive in spec.models[index].packed_archives(index):
         if archive.name in archives:
             yield archive.name, archives[archive.name].engines.get(packed_name(model, archive.copy))
 
 
-def locked_engine(spec: EndpointSpec, archives: Locked, index: int, model: str) -> LockedEngine | None:
+def locked_engine(
+    spec: EndpointSpec, archives: LockedArchives, index: int, model: str
+) -> LockedEngine | None:
     """The lock's entry for an engine: all copies of a repository share it."""
     return next(
         (engine for _, engine in locked_engines(spec, archives, index, model) if engine is not None), None
@@ -34,7 +36,7 @@ def locked_engine(spec: EndpointSpec, archives: Locked, index: int, model: str) 
 
 
 def packed_name(model: str, copy: int | None) -> str:
-    """What a model is called in an archive, which may be one of several copies."""
+    """Name of a model in an archive, which may be one of several copies."""
     return model if copy is None else copied_name(model, copy)
 
 

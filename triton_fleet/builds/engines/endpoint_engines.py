@@ -27,7 +27,7 @@ class EndpointEngine:
         path: Where it stands in the spec.
         index: Which entry of the spec's `models` it belongs to.
         engine: As the spec has it.
-        explained: The arguments of trtexec, each with its reason.
+        detailed_arguments: The arguments of trtexec, each with its reason.
         gpu: The GPU's model, `A10G`.
         compute_capability: `8.6`.
         image: The container image without its registry, `sagemaker-tritonserver:25.04-py3`.
@@ -39,7 +39,7 @@ class EndpointEngine:
     path: KeyPath
     index: int
     engine: Engine
-    explained: tuple[Argument, ...]
+    detailed_arguments: tuple[Argument, ...]
     gpu: str
     compute_capability: str
     image: str
@@ -55,10 +55,10 @@ class EndpointEngine:
     @property
     def arguments(self) -> tuple[str, ...]:
         """trtexec's, all but those that name files."""
-        return tuple(argument.text for argument in self.explained)
+        return tuple(argument.text for argument in self.detailed_arguments)
 
     def build(self, onnx_digest: str) -> EngineBuild:
-        """What its key follows from, with an ONNX model of that digest."""
+        """Facts that its key follows from, with an ONNX model of that digest."""
         return EngineBuild(
             onnx=onnx_digest,
             arguments=self.arguments,
@@ -90,6 +90,12 @@ def spec_engines(spec: EndpointSpec) -> Iterator[tuple[KeyPath, int, Engine]]:
             yield ("models", index, "engines", number), index, engine
 
 
+def spec_engine(spec: EndpointSpec, index: int, model: str) -> tuple[KeyPath, Engine]:
+    """The engine of a model: its place, and its keys."""
+    engines = spec_engines(spec)
+    return next((path, engine) for path, of, engine in engines if (of, engine.model) == (index, model))
+
+
 def named_model(endpoint: EndpointContext, engine: EndpointEngine) -> str:
     """An engine's model for people, with its archive where that has another name."""
     archive = endpoint.spec.models[engine.index].archive
@@ -98,7 +104,7 @@ def named_model(endpoint: EndpointContext, engine: EndpointEngine) -> str:
 
 def expected_tensorrt(release: Release) -> str | None:
     """The TensorRT that arguments are written for: the release's, or the oldest that it may have."""
-    return release.tensorrt or release.tensorrt_least
+    return release.tensorrt or release.min_tensorrt
 
 
 def _plan_engine(
@@ -108,7 +114,7 @@ def _plan_engine(
         path=path,
         index=index,
         engine=engine,
-        explained=trtexec_arguments(engine, tensorrt),
+        detailed_arguments=trtexec_arguments(engine, tensorrt),
         gpu=machine.gpu,
         compute_capability=machine.compute_capability,
         image=image.content,

@@ -1,4 +1,4 @@
-"""What builds an engine: a SageMaker job on the instance type that will serve it."""
+"""The builder of an engine: a SageMaker job on the instance type that will serve it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Runner:
     Attributes:
         way: The kind of the SageMaker job.
         instance_type: That of the job.
-        why: The reason, in one sentence.
+        reason: The reason, in one sentence.
     """
 
     way: Way
     instance_type: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def runner_for(machine: Instance, region: str) -> Runner | NoRunner:
         if build.takes(machine, region):
             refusals = "".join(f"{_lacks(build_way, machine, region)}; " for build_way in ways[:number])
             reason = f"{refusals}a SageMaker {build.way.capitalize()} job runs the image on {machine.type}"
-            return Runner(way=build.way, instance_type=machine.type, why=reason)
+            return Runner(way=build.way, instance_type=machine.type, reason=reason)
     attempts = " and ".join(_lacks(build_way, machine, region) for build_way in ways)
     message = f"no SageMaker job can build engines for {machine.type} in {region}" + (
         f": {attempts}" if attempts else ""

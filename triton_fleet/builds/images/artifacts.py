@@ -107,7 +107,7 @@ IMAGES = "images/"
 """The prefix of all of it."""
 CONTEXTS = f"{IMAGES}contexts/"
 """The prefix of build contexts."""
-BUILT = f"{IMAGES}built/"
+BUILDS = f"{IMAGES}built/"
 """The prefix of the records of builds, and of the requests to them."""
 MANIFEST, REQUEST, FAILURE, DRAFT = "manifest.json", "request.json", "failure.json", "draft.json"
 
@@ -119,7 +119,7 @@ def context_key(digest: str) -> str:
 
 def built_image_key(key: str, name: str) -> str:
     """One of an image's files: REQUEST, DRAFT, then MANIFEST, which shows that it was pushed; or FAILURE."""
-    return f"{BUILT}{hexadecimal(key)}/{name}"
+    return f"{BUILDS}{hexadecimal(key)}/{name}"
 
 
 def image_lease_key(key: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from triton_fleet.builds.images.dockerfile import Stage
 from triton_fleet.builds.images.inputs import ImageInputs
-from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, shown
+from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, quote
 from triton_fleet.catalog.images import TRITON_REPOSITORY
 from triton_fleet.context.registries import (
     NVIDIA,
@@ -40,7 +40,7 @@ def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
         line = stage.start.line
         if stage.unset:
             name = min(stage.unset)[:MAX_SHOWN_CHARACTERS]
-            message = f"FROM {shown(stage.base)} cannot be built: {name} has no value before the first FROM"
+            message = f"FROM {quote(stage.base)} cannot be built: {name} has no value before the first FROM"
             hint = f"write `ARG {name}` above the first FROM, and give it a value here or in the spec"
             yield inputs.finding("FL921", message, line, hint)
         elif stage.image and stage.below is None and stage.image != inputs.dockerfile.triton_image:
@@ -53,7 +53,7 @@ def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
 
 def _platform_finding(inputs: ImageInputs, stage: Stage, *, is_inherited: bool) -> Finding:
     """Another platform: wrong for what the image has of the stage, unless that is data."""
-    platform, hint = shown(stage.platform), f"remove `--platform`, or write {PLATFORM}"
+    platform, hint = quote(stage.platform), f"remove `--platform`, or write {PLATFORM}"
     if is_inherited:
         message = f"the platform {platform} is not {PLATFORM}, which the endpoint's instances run"
         return inputs.finding("FL927", message, stage.start.line, hint)
@@ -67,16 +67,17 @@ def check_image_name(inputs: ImageInputs, image: str, line: int) -> Iterator[Fin
         return
     name = image_name(image)
     if name is None:
-        message = f"{shown(image)} does not show which registry the image is from"
+        message = f"{quote(image)} does not show which registry the image is from"
         yield inputs.finding("FL944", message, line, "write REGISTRY/NAME:TAG@sha256:..., without variables")
     elif is_fleet_repository(name.repository):
-        message = f"{shown(image)} is in a repository of images that a fleet has built for its endpoints"
+        message = f"{quote(image)} is in a repository of images that a fleet has built for its endpoints"
         hint = f"{COPY_FILES}: no environment can allow such a repository"
         yield inputs.finding("FL943", message, line, hint)
     elif not is_allowed_in_build(name, inputs.environment):
         place, environment = build_place(name), inputs.environment
         account = ecr_account(place.partition("/")[0], environment.region)
-        message = f"{shown(image)} is at {place[:MAX_SHOWN_CHARACTERS]}, which the environment does not allow"
+        text = f"{quote(image)} is at {place[:MAX_SHOWN_CHARACTERS]}"
+        message = f"{text}, which the environment does not allow"
         entry = f'"{account}"' if account else place.rpartition("/")[0][:MAX_SHOWN_CHARACTERS]
         hint = f"add {entry} to `allowed_registries` in {environment.file}: a spec cannot `allow` it"
         if account == environment.account:
@@ -90,13 +91,13 @@ def check_digest(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding
     name = image_name(image)
     if image == SCRATCH or (name is not None and name.digest):
         return
-    message = f"the tag of {shown(image)} may move, and the image would not be built again when it does"
+    message = f"the tag of {quote(image)} may move, and the image would not be built again when it does"
     hint = "add the digest: `docker buildx imagetools inspect IMAGE` prints it; write IMAGE:TAG@sha256:..."
     yield inputs.finding("FL926", message, line, hint, Severity.WARNING)
 
 
 def _check_final(inputs: ImageInputs, stage: Stage, image: str) -> Iterator[Finding]:
-    line, image_text, base = stage.start.line, shown(image), image_name(image)
+    line, image_text, base = stage.start.line, quote(image), image_name(image)
     if base is None or not _is_triton(base):
         message = f"the image is based on {image_text}, which is not a known image of Triton"
         if base is not None and base.tag.endswith(WITHOUT_SERVER) and base.place == NVIDIA:

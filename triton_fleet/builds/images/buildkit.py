@@ -1,4 +1,4 @@
-"""What an image asks of BuildKit: another frontend, build arguments, secrets, the network of the host.
+"""Requests of an image to BuildKit: another frontend, build arguments, secrets, the network of the host.
 
 Sources: https://docs.docker.com/build/buildkit/frontend/ (`# syntax=` and BUILDKIT_SYNTAX name an image that
 reads the Dockerfile and decides what is built); https://docs.docker.com/reference/dockerfile/ (BuildKit's own
@@ -15,7 +15,7 @@ from triton_fleet.builds.images.bases import check_digest
 from triton_fleet.builds.images.dockerfile import BUILDKIT_VALUES
 from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction, assignments
-from triton_fleet.builds.images.lines import shown
+from triton_fleet.builds.images.lines import quote
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.image import TRITON_IMAGE
 from triton_fleet.spec.image_name import image_name
@@ -47,7 +47,7 @@ def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
     if name is not None and name.place in FRONTENDS:
         yield from check_digest(inputs, image, directive.line)
         return
-    message = f"the directive `syntax` lets {shown(image)} read the Dockerfile in place of Docker"
+    message = f"the directive `syntax` lets {quote(image)} read the Dockerfile in place of Docker"
     hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
     yield inputs.finding("FL982", message, directive.line, hint)
 

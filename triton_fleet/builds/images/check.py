@@ -17,7 +17,7 @@ from triton_fleet.builds.images.context import changed_file
 from triton_fleet.builds.images.dockerfile import DOCKERFILE
 from triton_fleet.builds.images.inputs import ImageInputs
 from triton_fleet.builds.images.instruction import Instruction, assignments
-from triton_fleet.builds.images.lines import shown
+from triton_fleet.builds.images.lines import quote
 from triton_fleet.builds.images.secrets import check_secret_files, check_secrets
 from triton_fleet.builds.images.sources import check_sources
 from triton_fleet.builds.images.substitution import UnresolvedError, substitute
@@ -77,13 +77,13 @@ def check_start(inputs: ImageInputs) -> Iterator[Finding]:
     user = settings.get("USER")
     name = user.arguments[0] if user and user.arguments else ""
     if user and name.partition(":")[0] not in ROOT_USERS and "$" not in name:
-        message = f"the image runs as {shown(name)}, but SageMaker expects containers to run as root"
+        message = f"the image runs as {quote(name)}, but SageMaker expects containers to run as root"
         hint = "end the Dockerfile with `USER root`"
         yield inputs.finding("FL936", message, user.line, hint, Severity.WARNING)
     for label in MULTI_MODEL_LABELS if inputs.mode is Mode.MULTI_MODEL else ():
         value, line = labels.get(label, ("true", 0))
         if value != "true":
-            message = f"the label {label} is {shown(value)}, but a multi-model endpoint needs `true`"
+            message = f"the label {label} is {quote(value)}, but a multi-model endpoint needs `true`"
             yield inputs.finding("FL937", message, line, "remove the LABEL: the release's image has it")
 
 

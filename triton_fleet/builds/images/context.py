@@ -24,7 +24,7 @@ from triton_fleet.builds.images.ignore_file import (
     IgnorePattern,
     parse_ignore_file,
 )
-from triton_fleet.builds.images.lines import shown
+from triton_fleet.builds.images.lines import quote
 from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Finding
 from triton_fleet.repository.entry_path import NO_TEXT
@@ -83,7 +83,7 @@ class BuildContext:
 
     @cached_property
     def copyable(self) -> dict[str, ContextEntry]:
-        """What COPY and ADD find, by path."""
+        """The files that COPY and ADD find, by path."""
         return {entry.path: entry for entry in self.entries if entry.ignored_by is None}
 
     @cached_property
@@ -188,7 +188,7 @@ class _Walk:
                 self._check_limits()
                 match = self.ignore.match(path, around)
                 if match.by is None and len(os.fsencode(path)) > MAX_ENTRY_PATH:
-                    message = f"a path in it is longer than {MAX_ENTRY_PATH} bytes: {shown(path)}"
+                    message = f"a path in it is longer than {MAX_ENTRY_PATH} bytes: {quote(path)}"
                     self._add("FL938", message, hint="use shorter names, or list the folder in .dockerignore")
                 elif not entry.is_dir(follow_symlinks=False):
                     yield path, match, entry
@@ -274,7 +274,7 @@ class _Walk:
 
 
 def _shown_name(path: str) -> str:
-    return shown(os.fsencode(path).decode(errors="replace"))
+    return quote(os.fsencode(path).decode(errors="replace"))
 
 
 class _TooMuchError(Exception):

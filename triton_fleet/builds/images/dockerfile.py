@@ -20,7 +20,7 @@ from triton_fleet.builds.images.lines import (
     Directive,
     InstructionLines,
     LineNotes,
-    shown,
+    quote,
 )
 from triton_fleet.builds.images.substitution import Substitution, UnresolvedError, substitute
 from triton_fleet.findings import Finding, FindingsError
@@ -67,7 +67,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Dockerfile:
-    """What a Dockerfile holds.
+    """Contents of a Dockerfile.
 
     Attributes:
         file: As messages name it.
@@ -251,7 +251,7 @@ class _Parser:
         base, *alias = instruction.arguments or ("",)
         is_well_formed = not alias or (len(alias) == 2 and alias[0].upper() == "AS")
         if base and not is_well_formed:
-            message = f"FROM has {shown(' '.join(instruction.arguments))}"
+            message = f"FROM has {quote(' '.join(instruction.arguments))}"
             self._notes.add("FL921", message, instruction.line, "write `FROM IMAGE` or `FROM IMAGE AS NAME`")
         name = alias[1].lower() if len(alias) == 2 else ""
         substitution = self._resolve(base, instruction)
@@ -274,7 +274,7 @@ class _Parser:
         try:
             return substitute(text, self._values, self._lines.escape)
         except UnresolvedError as error:
-            message = f"{shown(text)} of {instruction.keyword} cannot be resolved: {error}"
+            message = f"{quote(text)} of {instruction.keyword} cannot be resolved: {error}"
             self._notes.add(
                 "FL921", message, instruction.line, "write the value, or `${NAME}` with a plain default"
             )

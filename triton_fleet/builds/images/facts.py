@@ -1,4 +1,4 @@
-"""What a container image holds, by its configuration and the names of its files; nothing of it is run.
+"""Contents of a container image, by its configuration and the names of its files; nothing of it is run.
 
 All of it was written by whoever built the image: a value counts only if it has the form of what it means.
 Sources: triton-inference-server/server, build.py (variables, labels, `serve` in /usr/bin); the environment of
@@ -89,7 +89,7 @@ def _variables(environment: object) -> dict[str, str]:
 
 
 def _first_match(pattern: re.Pattern[str], *values: object) -> str | None:
-    """What the pattern finds at the start of the first value that it fits."""
+    """The match of the pattern at the start of the first value that it fits."""
     texts = (value[:MAX_VALUE] for value in values if isinstance(value, str))
     return next((match[1] for match in map(pattern.match, texts) if match), None)
 

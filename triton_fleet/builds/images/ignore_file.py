@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from triton_fleet.builds.images.lines import LineNotes, shown
+from triton_fleet.builds.images.lines import LineNotes, quote
 from triton_fleet.findings import Finding
 
 MAX_IGNORE_BYTES = 64 << 10
@@ -56,7 +56,7 @@ class IgnorePattern:
         return is_deep and all(map(re.Pattern.fullmatch, self._first_names, names))
 
     @property
-    def written(self) -> str:
+    def source_text(self) -> str:
         """As the file has it."""
         return f"!{self.text}" if self.is_exception else self.text
 
@@ -234,7 +234,7 @@ def parse_ignore_file(content: bytes, file: Path) -> IgnoreFile:
         try:
             pattern = parse_pattern(text_line, number)
         except PatternError as error:
-            notes.add("FL940", f"Docker refuses the pattern {shown(text_line.strip())}: {error}", number)
+            notes.add("FL940", f"Docker refuses the pattern {quote(text_line.strip())}: {error}", number)
             continue
         if pattern:
             patterns.append(pattern)

@@ -50,7 +50,7 @@ class ImageInputs:
     def finding(
         self, code: str, message: str, line: int, hint: str = "", severity: Severity = Severity.ERROR
     ) -> Finding:
-        """What is wrong at a line of the Dockerfile."""
+        """A finding about a line of the Dockerfile."""
         file = self.dockerfile.file
         return Finding(code=code, message=message, file=file, line=line, hint=hint, severity=severity)
 

@@ -128,7 +128,7 @@ def assignments(instruction: Instruction) -> Iterator[tuple[str, str | None]]:
 
 
 def _trigger(keyword: str, raw: str, line: int, escape: Escape) -> Instruction | None:
-    """What an ONBUILD holds; Docker takes no other ONBUILD in it."""
+    """The instruction in an ONBUILD; Docker takes no other ONBUILD in it."""
     if keyword != "ONBUILD" or not raw or raw.split(maxsplit=1)[0].upper() == keyword:
         return None
     return parse_instruction(raw, line, escape)

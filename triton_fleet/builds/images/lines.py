@@ -29,7 +29,7 @@ class Directive:
     line: int
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """A text as a message repeats it: in quotes, with visible control characters, not longer than a line."""
     more = "..." if len(text) > MAX_SHOWN_CHARACTERS else ""
     return repr(text[:MAX_SHOWN_CHARACTERS] + more)
@@ -108,7 +108,7 @@ class InstructionLines:
             if name == "escape" and value == "`":
                 self.escape = "`"
             elif name == "escape" and value != "\\":
-                message = f"the directive `escape` is {shown(value)}"
+                message = f"the directive `escape` is {quote(value)}"
                 self._notes.add("FL921", message, number, "write a backslash or a backtick")
 
     def _logical_line(self) -> str:

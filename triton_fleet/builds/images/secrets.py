@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_fleet.builds.images.dockerfile import DOCKERFILE
 from triton_fleet.builds.images.inputs import ImageInputs
 from triton_fleet.builds.images.instruction import Instruction, assignments
-from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, shown
+from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, quote
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.source import finding_at
 
@@ -88,7 +88,7 @@ def check_secret_files(inputs: ImageInputs) -> Iterator[Finding]:
             )
             yield Finding(
                 code="FL933",
-                message=f"the build context has {shown(path)}, {description}",
+                message=f"the build context has {quote(path)}, {description}",
                 file=inputs.folder / path,
                 hint=FILE_REMEDY,
                 severity=Severity.WARNING,

@@ -1,4 +1,4 @@
-"""What COPY, ADD and RUN --mount read: paths of the build context, other stages, images, URLs.
+"""Sources of COPY, ADD and RUN --mount: paths of the build context, other stages, images, URLs.
 
 Source: https://docs.docker.com/reference/dockerfile/#copy: a path is relative to the context, even one that
 begins with a slash, and `../` that leads out of it is removed. BuildKit accepts wildcards that match nothing.
@@ -17,7 +17,7 @@ from triton_fleet.builds.images.dockerfile import Stage
 from triton_fleet.builds.images.ignore_file import SPECIAL, PatternError, parse_pattern
 from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction
-from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, MAX_WORD_CHARACTERS, shown
+from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, MAX_WORD_CHARACTERS, quote
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.entry_path import MAX_PATH
 from triton_fleet.spec.problems import did_you_mean
@@ -116,18 +116,18 @@ class _Sources:
             return
         origin_stage = dockerfile.stage(origin)
         if stage is not None and origin_stage is not None and origin_stage.index == stage.index:
-            yield self._inputs.finding("FL931", f"the stage {shown(origin)} copies from itself", line)
+            yield self._inputs.finding("FL931", f"the stage {quote(origin)} copies from itself", line)
         elif origin_stage is None and any(sign in origin for sign in "/:@$"):
             yield from check_image_name(self._inputs, origin, line)
         elif origin_stage is None:
-            message = f"there is no stage {shown(origin)}, so Docker would download an image of that name"
+            message = f"there is no stage {quote(origin)}, so Docker would download an image of that name"
             names = [stage.name for stage in dockerfile.stages[:MAX_NAMES] if stage.name]
             near = did_you_mean(origin[:MAX_WORD_CHARACTERS], names)
             hint = f"{near}; an image is written with its tag and digest"
             yield self._inputs.finding("FL931", message, line, hint)
 
     def _url_finding(self, instruction: Instruction, url: str) -> Finding:
-        address = shown(re.sub(r"//[^/@]*@", "//", url.partition("?")[0]))
+        address = quote(re.sub(r"//[^/@]*@", "//", url.partition("?")[0]))
         message = f"ADD downloads {address} without a checksum, and its content may change"
         hint = "write `ADD --checksum=sha256:...`, or put the file into the build context"
         return self._inputs.finding("FL932", message, instruction.line, hint, Severity.WARNING)
@@ -152,13 +152,13 @@ class _Sources:
                 try:
                     is_matched = self._matches(path)
                 except PatternError as error:
-                    message = f"Docker refuses the pattern {shown(source)}: {error}"
+                    message = f"Docker refuses the pattern {quote(source)}: {error}"
                     yield self._inputs.finding("FL921", message, instruction.line)
                     is_matched = True
                 is_any = is_any or is_matched
                 absent_sources += [] if is_matched else [source]
         if absent_sources and not is_any:
-            message = f"{instruction.keyword} copies nothing: {shown(absent_sources[0])} matches no file"
+            message = f"{instruction.keyword} copies nothing: {quote(absent_sources[0])} matches no file"
             hint = f"paths are relative to {self._inputs.folder}; .dockerignore may exclude the files"
             yield self._inputs.finding("FL929", message, instruction.line, hint, Severity.WARNING)
 
@@ -170,7 +170,8 @@ class _Sources:
     def _outside_finding(self, instruction: Instruction, source: str, path: str) -> Finding:
         inside = re.sub(r"^(\.\.(/|$))+", "", path) or "."
         verb = "mount" if instruction.keyword == "RUN" else "copy"
-        message = f"{shown(source)} leads out of the build context, so Docker would {verb} {shown(inside)}"
+        effect = f"so Docker would {verb} {quote(inside)}"
+        message = f"{quote(source)} leads out of the build context, {effect}"
         hint = f"put the file into {self._inputs.folder}: a build reads nothing else"
         return self._inputs.finding("FL928", message, instruction.line, hint)
 
@@ -179,13 +180,14 @@ class _Sources:
         if path in context.copyable or path in context.folders or self._is_behind_link(path):
             return
         if own := PRIVATE_NAMES.intersection(path.split("/")):
-            message = f"{shown(path)} is not in the build context: no build gets {min(own)}"
+            message = f"{quote(path)} is not in the build context: no build gets {min(own)}"
             yield self._inputs.finding("FL930", message, line, "copy what you need to another name")
             return
         exists = os.path.lexists(context.folder / path)
         pattern = context.ignore_file.ignored_by(path) if exists else None
         if pattern is not None:
-            message = f"{shown(path)} is not in the build context: {shown(pattern.written)} excludes it"
+            excluder = quote(pattern.source_text)
+            message = f"{quote(path)} is not in the build context: {excluder} excludes it"
             place = f"{context.ignore_file.file}:{pattern.line}"
             yield self._inputs.finding(
                 "FL930", message, line, f"add `!{path[:MAX_SHOWN_CHARACTERS]}` below {place}"
@@ -194,10 +196,10 @@ class _Sources:
         if exists and not (context.folder / path).is_dir():
             return  # a link or a device that the context reports
         if exists:
-            message = f"the folder {shown(path)} is empty, or .dockerignore excludes its content"
+            message = f"the folder {quote(path)} is empty, or .dockerignore excludes its content"
             hint = "empty folders are not sent: create it with RUN mkdir, or put a file into it"
         else:
-            message = f"{shown(path)} does not exist in the build context"
+            message = f"{quote(path)} does not exist in the build context"
             name = path.rpartition("/")[2]
             near = (candidate for candidate in context.copyable if candidate.rpartition("/")[2] == name)
             hint = f"did you mean `{proposal}`?" if (proposal := next(near, "")) else ""

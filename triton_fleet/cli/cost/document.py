@@ -43,7 +43,7 @@ def labels_by(by: str) -> Labels:
         return lambda environment, loaded_spec: [environment.environment]
     if by in ("owner", "profile") or TAG.fullmatch(by):
         return lambda environment, loaded_spec: filter(None, key_values(by, loaded_spec, environment))
-    hint = did_you_mean(by, ["environment", "owner", "profile", "tag:NAME"], list_all=True)
+    hint = did_you_mean(by, ["environment", "owner", "profile", "tag:NAME"], whole_list=True)
     raise FindingsError([Finding(code="FL112", message=f"costs cannot be grouped by {by!r}", hint=hint)])
 
 
@@ -55,7 +55,7 @@ def cost_groups(fleets: Iterable[tuple[FleetCost, Sequence[LoadedSpec]]], labels
             for label in tuple(labels(fleet.environment, loaded_spec)) or (NO_LABEL,):
                 members[label].append(cost)
     groups = [CostGroup(name=name, endpoints=tuple(costs)) for name, costs in members.items()]
-    return sorted(groups, key=lambda group: (-(group.at_most.hourly if group.at_most else 0), group.name))
+    return sorted(groups, key=lambda group: (-(group.max_cost.per_hour if group.max_cost else 0), group.name))
 
 
 VERSION = 2
@@ -72,9 +72,9 @@ def cost_document(fleet: FleetCost) -> dict[str, object]:
         **_prices(fleet.prices),
         "hours": {"month": MONTH, "year": YEAR},
         "endpoints": [_endpoint(fleet, endpoint) for endpoint in fleet.endpoints],
-        "total": {"min": _money(fleet.at_least), "max": _money(fleet.at_most)},
-        "not_in_total": [unpriced_endpoint.endpoint for unpriced_endpoint in fleet.unpriced],
-        "dashboards": {"count": fleet.dashboards, "monthly": _text(fleet.dashboards_monthly)},
+        "total": {"min": _money(fleet.min_cost), "max": _money(fleet.max_cost)},
+        "not_in_total": [unpriced_endpoint.endpoint for unpriced_endpoint in fleet.unpriced_endpoints],
+        "dashboards": {"count": fleet.dashboards, "monthly": _text(fleet.dashboards_per_month)},
     }
 
 
@@ -95,9 +95,9 @@ def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostG
             {
                 "name": group.name,
                 "endpoints": list(map(_identity, group.endpoints)),
-                "min": _money(group.at_least),
-                "max": _money(group.at_most),
-                "not_in_sums": list(map(_identity, group.unpriced)),
+                "min": _money(group.min_cost),
+                "max": _money(group.max_cost),
+                "not_in_sums": list(map(_identity, group.unpriced_endpoints)),
             }
             for group in groups
         ],
@@ -110,7 +110,7 @@ def _identity(endpoint: EndpointCost) -> dict[str, str]:
 
 
 def _endpoint(fleet: FleetCost, endpoint: EndpointCost) -> dict[str, object]:
-    hourly_price = _text(endpoint.price.hourly if endpoint.price else None)
+    hourly_price = _text(endpoint.price.per_hour if endpoint.price else None)
     return {
         "endpoint": endpoint.endpoint,
         "owner": endpoint.owner,
@@ -119,8 +119,8 @@ def _endpoint(fleet: FleetCost, endpoint: EndpointCost) -> dict[str, object]:
         "price_per_hour": hourly_price,
         "price_origin": endpoint.price.origin if endpoint.price else None,
         "certain": endpoint.certain,
-        "min": {"instances": endpoint.least, **_money(endpoint.at_least)},
-        "max": {"instances": endpoint.most, **_money(endpoint.at_most)},
+        "min": {"instances": endpoint.min_instances, **_money(endpoint.min_cost)},
+        "max": {"instances": endpoint.max_instances, **_money(endpoint.max_cost)},
         "archives": endpoint.archives,
         "routes": endpoint.routes,
         "saving": None if endpoint.saving is None else _saving_document(endpoint.saving),
@@ -134,12 +134,12 @@ def _text(amount: Decimal | None) -> str | None:
 def _money(cost: Cost | None) -> dict[str, str | None]:
     if cost is None:
         return {"hourly": None, "monthly": None}
-    return {"hourly": f"{cost.hourly:.4f}", "monthly": str(cost.monthly)}
+    return {"hourly": f"{cost.per_hour:.4f}", "monthly": str(cost.per_month)}
 
 
 def _saving_document(saving: Saving) -> dict[str, str]:
     return {
-        "apart_hourly": f"{saving.apart.hourly:.4f}",
+        "apart_hourly": f"{saving.separate_cost.per_hour:.4f}",
         "percent": str(saving.percent),
-        "yearly": str(saving.cost.yearly),
+        "yearly": str(saving.cost.per_year),
     }

@@ -21,7 +21,7 @@ from triton_fleet.context.cost import (
     with_unknown,
 )
 from triton_fleet.core.formats import count_of
-from triton_fleet.printers.console import unfolded_console
+from triton_fleet.printers.console import plain_table, unfolded_console
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")
 OTHER_COSTS = (
@@ -38,9 +38,9 @@ def print_cost(fleet: FleetCost) -> None:
     has_owners = any(endpoint.owner for endpoint in fleet.endpoints)
     console.print_widest(
         [
-            _table(fleet, owners=has_owners, hourly=True),
-            _table(fleet, owners=False, hourly=True),
-            _table(fleet, owners=False, hourly=False),
+            _table(fleet, owners=has_owners, has_hours=True),
+            _table(fleet, owners=False, has_hours=True),
+            _table(fleet, owners=False, has_hours=False),
         ]
     )
     say("")
@@ -53,8 +53,7 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     console, prices = unfolded_console(), fleets[0].prices
     names = ", ".join(fleet.environment.environment for fleet in fleets)
     console.print(Text(f"{names}: by {by}; {prices.currency}\n", "bold"), soft_wrap=True)
-    table = Table(box=None, pad_edge=False)
-    table.add_column(by, overflow="fold")
+    table = plain_table(by)
     for title in ("endpoints", "min an hour", "a month", "max an hour", "a month"):
         table.add_column(title, justify="right", no_wrap=True)
     total = EndpointCosts(endpoints=tuple(endpoint for fleet in fleets for endpoint in fleet.endpoints))
@@ -66,10 +65,10 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
         table.add_row(*_row("total", total, sign))
     console.print(table)
     say("")
-    if total.unpriced:
+    if total.unpriced_endpoints:
         names = ", ".join(
             f"{unpriced_endpoint.endpoint} ({unpriced_endpoint.environment})"
-            for unpriced_endpoint in total.unpriced
+            for unpriced_endpoint in total.unpriced_endpoints
         )
         say(f"unknown; not in the totals: {names}; run without --by to see why")
     if sum(len(group.endpoints) for group in groups) > len(total.endpoints):
@@ -81,22 +80,18 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
 
 def _row(name: str, costs: EndpointCosts, sign: str) -> tuple[Text | str, ...]:
     """The cells of a row, with the number of its endpoints that are not in the sums."""
-    cells = *_cells(costs.at_least, sign), *_cells(costs.at_most, sign)
+    cells = *_cells(costs.min_cost, sign), *_cells(costs.max_cost, sign)
     return Text(_sum_name(name, costs), "bold"), str(len(costs.endpoints)), *cells
 
 
 def _sum_name(name: str, costs: EndpointCosts) -> str:
     """The name of a row of sums."""
-    return name if costs.at_most is None else with_unknown(name, len(costs.unpriced))
+    return name if costs.max_cost is None else with_unknown(name, len(costs.unpriced_endpoints))
 
 
-def _table(fleet: FleetCost, *, owners: bool, hourly: bool) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("endpoint", overflow="fold")
-    if owners:
-        table.add_column("owner", overflow="fold")
-    table.add_column("instance type", overflow="fold")
-    for title in (title for title in _HEADINGS if hourly or title != "an hour"):
+def _table(fleet: FleetCost, *, owners: bool, has_hours: bool) -> Table:
+    table = plain_table("endpoint", *(["owner"] if owners else []), "instance type")
+    for title in (title for title in _HEADINGS if has_hours or title != "an hour"):
         table.add_column(title, justify="right", no_wrap=True)
     for endpoint in fleet.endpoints:
         sign = _sign(endpoint)
@@ -104,15 +99,15 @@ def _table(fleet: FleetCost, *, owners: bool, hourly: bool) -> Table:
             Text(endpoint.endpoint, "bold"),
             *([endpoint.owner or "-"] if owners else []),
             endpoint.instance_type,
-            str(endpoint.least),
-            *_cells(endpoint.at_least, sign, hourly=hourly),
-            str(endpoint.most),
-            *_cells(endpoint.at_most, sign, hourly=hourly),
+            str(endpoint.min_instances),
+            *_cells(endpoint.min_cost, sign, has_hours=has_hours),
+            str(endpoint.max_instances),
+            *_cells(endpoint.max_cost, sign, has_hours=has_hours),
         )
     if len(fleet.endpoints) > 1:
         sign = max(map(_sign, fleet.endpoints))
         lower_cells, upper_cells = (
-            _cells(total, sign, hourly=hourly) for total in (fleet.at_least, fleet.at_most)
+            _cells(total, sign, has_hours=has_hours) for total in (fleet.min_cost, fleet.max_cost)
         )
         sums = ["", *lower_cells, "", *upper_cells]
         table.add_section()
@@ -124,23 +119,23 @@ def _sign(endpoint: EndpointCost) -> str:
     return price_sign(certain=not endpoint.is_computed)
 
 
-def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, ...]:
+def _cells(cost: Cost | None, sign: str, *, has_hours: bool = True) -> tuple[str, ...]:
     if cost is None:
-        return ("unknown",) * (1 + hourly)
-    return (*([f"{sign}{cost.hourly:,.4f}"] if hourly else []), f"{sign}{cost.monthly:,}")
+        return ("unknown",) * (1 + has_hours)
+    return (*([f"{sign}{cost.per_hour:,.4f}"] if has_hours else []), f"{sign}{cost.per_month:,}")
 
 
 def _lines(fleet: FleetCost) -> Iterator[str]:
     prices, region = fleet.prices, fleet.environment.region
     for endpoint in fleet.endpoints:
-        if endpoint.scheduled:
+        if endpoint.has_schedules:
             yield f"{endpoint.endpoint}: schedules change the range: min is its lowest end, max its highest"
         if endpoint.saving is not None:
             yield f"{endpoint.endpoint}: {_saving_line(endpoint, endpoint.saving, _sign(endpoint))}"
-    for unpriced_endpoint in fleet.unpriced:
+    for unpriced_endpoint in fleet.unpriced_endpoints:
         reason, remedy = prices.absence(unpriced_endpoint.instance_type, region)
         yield f"{unpriced_endpoint.endpoint}: unknown; not in the totals: {reason}; {remedy}"
-    monthly_price = "unknown" if fleet.dashboards_monthly is None else fleet.dashboards_monthly
+    monthly_price = "unknown" if fleet.dashboards_per_month is None else fleet.dashboards_per_month
     dashboards = f"{count_of(fleet.dashboards, 'dashboard')} ({monthly_price} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
     yield f"not counted: {dashboards if fleet.dashboards else ''}{OTHER_COSTS}"
@@ -163,16 +158,16 @@ def _sources(fleet: FleetCost) -> Iterator[str]:
 
 
 def _saving_line(endpoint: EndpointCost, saving: Saving, sign: str) -> str:
-    parts = "routes" if endpoint.routes else "archives"
+    parts, count = "routes" if endpoint.routes else "archives", endpoint.separate_count
     exclusion = (
-        f"{endpoint.apart} {parts} on one endpoint instead of {endpoint.apart} endpoints of one"
-        f" {endpoint.instance_type} each ({sign}{saving.apart.hourly:,.4f} an hour)"
+        f"{count} {parts} on one endpoint instead of {count} endpoints of one"
+        f" {endpoint.instance_type} each ({sign}{saving.separate_cost.per_hour:,.4f} an hour)"
     )
-    if saving.cost.hourly <= 0:
+    if saving.cost.per_hour <= 0:
         return f"{exclusion} save nothing at min"
-    percent, yearly_saving = f"{saving.percent.normalize():f}", f"{sign}{saving.cost.yearly:,}"
+    percent, yearly_saving = f"{saving.percent.normalize():f}", f"{sign}{saving.cost.per_year:,}"
     hours = (
-        f"; for the price of one the {endpoint.apart} could run {saving.hours} hours a day"
+        f"; for the price of one the {endpoint.separate_count} could run {saving.hours} hours a day"
         if endpoint.routes
         else ""
     )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
@@ -21,9 +17,8 @@ from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.formats import count_of
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
-from triton_fleet.printers.console import OutputConsole, unfolded_console
+from triton_fleet.printers.console import OutputConsole, print_rows
 from triton_fleet.printers.lines import print_json
-from triton_fleet.printers.sanitizer import visible
 from triton_fleet.store.progress import progress_on, shown_builder, shown_size
 
 if TYPE_CHECKING:
@@ -55,12 +50,12 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         result = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
     if result.findings:
         raise FindingsError(list(result.findings))
-    present_count = len(engines) - result.new_count
+    present_count = len(engines) - len(result.new_keys)
     also = f"; {present_count} already present" if present_count else ""
     by = shown_builder(env)
     say(
-        f"built {count_of(result.new_count, 'engine')}{by}{also}"
-        if result.new_count
+        f"built {count_of(len(result.new_keys), 'engine')}{by}{also}"
+        if result.new_keys
         else f"{count_of(present_count, 'engine')} already present"
     )
 
@@ -80,36 +75,21 @@ def ls(
     if format is TableFormat.JSON:
         print_json([asdict(engine) for engine in engines])
     elif engines:
-        unfolded_console().print_widest(
-            [_table(engines, hidden_headings) for hidden_headings in ((), OPTIONAL_HEADINGS)]
-        )
+        print_rows(HEADINGS, OPTIONAL_HEADINGS, map(_row, engines))
     else:
         say(f"s3://{deployment.bucket} has no engines")
 
 
-def _table(engines: list[HeldEngine], hidden_headings: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in HEADINGS:
-        if title not in hidden_headings:
-            table.add_column(title, overflow="fold")
-    for engine in engines:
-        cells = (
-            engine.key.removeprefix("sha256:")[:12],
-            engine.model,
-            f"{engine.gpu} ({engine.compute_capability})",
-            engine.tensorrt,
-            shown_size(engine.size),
-            f"{datetime.fromisoformat(engine.built):%Y-%m-%d %H:%M}",
-            _users_text(engine) or "no lock",
-        )
-        visible_cells = (
-            cell for title, cell in zip(HEADINGS, cells, strict=True) if title not in hidden_headings
-        )
-        table.add_row(*(Text(visible(cell)) for cell in visible_cells))
-    return table
-
-
-def _users_text(engine: HeldEngine) -> str:
-    """The endpoints, with the number of their models if several use the engine: copies share one."""
+def _row(engine: HeldEngine) -> tuple[str, ...]:
+    # The endpoints, with the number of their models if several use the engine: copies share one.
     models = Counter(name.partition("/")[0] for name in engine.needed_by)
-    return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in models.items())
+    users = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in models.items())
+    return (
+        engine.key.removeprefix("sha256:")[:12],
+        engine.model,
+        f"{engine.gpu} ({engine.compute_capability})",
+        engine.tensorrt,
+        shown_size(engine.size),
+        engine.built[:16].replace("T", " "),
+        users or "no lock",
+    )

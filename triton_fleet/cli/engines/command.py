@@ -33,7 +33,7 @@ from triton_fleet.spec.problems import did_you_mean
 
 def engine_document(context: EndpointContext, engine: EndpointEngine) -> dict[str, object]:
     """An engine in the output of `fleet engines plan --format json`."""
-    lock = locked_engine(context.spec, context.locked, engine.index, engine.model)
+    lock = locked_engine(context.spec, context.archives, engine.index, engine.model)
     return {
         "endpoint": context.spec.endpoint,
         "archive": context.spec.models[engine.index].archive,
@@ -48,7 +48,7 @@ def engine_document(context: EndpointContext, engine: EndpointEngine) -> dict[st
         "command": command_line(engine),
         "way": engine.runner.way,
         "instance_type": engine.runner.instance_type,
-        "why": engine.runner.why,
+        "why": engine.runner.reason,
     }
 
 
@@ -60,7 +60,7 @@ def print_plan(context: EndpointContext, engine: EndpointEngine) -> None:
     runner = engine.runner
     lines = [
         Line(_labelled_value("key", _key(context, engine))),
-        Line(_labelled_value("built by", f"{runner.way} ({runner.instance_type})"), runner.why),
+        Line(_labelled_value("built by", f"{runner.way} ({runner.instance_type})"), runner.reason),
         Line(_labelled_value("inside", engine.image)),
         Line(_labelled_value("command", command_line(engine))),
     ]
@@ -76,7 +76,7 @@ def print_explanation(context: EndpointContext, engine: EndpointEngine) -> None:
         console,
         [
             Line(Text(f"  {visible(part.text)}"), "; ".join(filter(None, (part.reason, part.price))))
-            for part in engine.explained
+            for part in engine.detailed_arguments
         ],
     )
     facts = data_file("tensorrt.yaml")
@@ -84,7 +84,7 @@ def print_explanation(context: EndpointContext, engine: EndpointEngine) -> None:
         Text(f"  from {facts['source']} ({facts['date']})", "dim"), soft_wrap=not console.is_terminal
     )
     console.print(Text("\nThe key depends on", "bold"))
-    lock = locked_engine(context.spec, context.locked, engine.index, engine.model)
+    lock = locked_engine(context.spec, context.archives, engine.index, engine.model)
     print_lines(
         console,
         [
@@ -104,7 +104,7 @@ def print_explanation(context: EndpointContext, engine: EndpointEngine) -> None:
 
 
 def _key(context: EndpointContext, engine: EndpointEngine) -> str:
-    lock = locked_engine(context.spec, context.locked, engine.index, engine.model)
+    lock = locked_engine(context.spec, context.archives, engine.index, engine.model)
     if lock is None:
         return f"not locked: run {context.environment.lock_command(context.spec.endpoint)}"
     return engine.build(lock.onnx).key

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
@@ -17,10 +15,9 @@ from triton_fleet.cli.current_fleet import current_fleet, current_project
 from triton_fleet.cli.output import end_like_ctrl_c, say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.findings import FindingsError
-from triton_fleet.printers.console import OutputConsole, unfolded_console
+from triton_fleet.printers.console import OutputConsole, print_rows
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.lines import print_json
-from triton_fleet.printers.sanitizer import visible
 from triton_fleet.store.images.source import image_sources, wanted_images
 from triton_fleet.store.progress import progress_on, shown_size
 
@@ -62,7 +59,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
             PACE,
         )
     for image in images:
-        if (built_image := result.images.get(image.key)) is not None:
+        if (built_image := result.results.get(image.key)) is not None:
             state = "built" if image.key in result.new_keys else "already present"
             names = ", ".join(use.endpoint for use in image.uses)
             say(f"{names}: {state}, {deployment.image_repository}@{built_image.record.digest}")
@@ -88,9 +85,7 @@ def ls(
     if format is TableFormat.JSON:
         print_json([asdict(image) for image in images])
     elif images:
-        unfolded_console().print_widest(
-            [_table(images, hidden_headings) for hidden_headings in ((), OPTIONAL_HEADINGS)]
-        )
+        print_rows(HEADINGS, OPTIONAL_HEADINGS, map(_row, images))
     else:
         say(f"{deployment.image_repository} has no images")
     for line in former_lines(former):
@@ -98,7 +93,7 @@ def ls(
 
 
 def former_lines(former: Mapping[str, int]) -> list[str]:
-    """What is left in each repository of another `kms_key`, as two commands show it."""
+    """The rest in each repository of another `kms_key`, as two commands show it."""
     return [
         f"{count} record{'s name images' if count != 1 else ' names an image'} of the former repository"
         f" {name}, which is not pruned: delete it once no Model uses it"
@@ -106,24 +101,14 @@ def former_lines(former: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _table(images: list[HeldImage], hidden_headings: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in HEADINGS:
-        if title not in hidden_headings:
-            table.add_column(title, overflow="fold")
-    for image in images:
-        cells = (
-            image.key.removeprefix("sha256:")[:12],
-            image.digest.removeprefix("sha256:")[:12] if image.exists else "gone from the registry",
-            image.triton or "unknown",
-            image.cuda or "unknown",
-            image.tensorrt or "unknown",
-            shown_size(image.size) if image.size is not None else "unknown",
-            image.built[:16].replace("T", " "),
-            ", ".join(image.needed_by) or "no lock",
-        )
-        visible_cells = (
-            cell for title, cell in zip(HEADINGS, cells, strict=True) if title not in hidden_headings
-        )
-        table.add_row(*(Text(visible(cell)) for cell in visible_cells))
-    return table
+def _row(image: HeldImage) -> tuple[str, ...]:
+    return (
+        image.key.removeprefix("sha256:")[:12],
+        image.digest.removeprefix("sha256:")[:12] if image.exists else "gone from the registry",
+        image.triton or "unknown",
+        image.cuda or "unknown",
+        image.tensorrt or "unknown",
+        shown_size(image.size) if image.size is not None else "unknown",
+        image.built[:16].replace("T", " "),
+        ", ".join(image.needed_by) or "no lock",
+    )

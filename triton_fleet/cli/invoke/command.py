@@ -13,13 +13,13 @@ import typer
 
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.cli.arguments import Endpoint, Env
-from triton_fleet.cli.aws_access import local_fleet
+from triton_fleet.cli.aws_access import local_fleet, running_supervisor
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.invoke.refusals import Destination, instead, routes_of
 from triton_fleet.cli.output import say
 from triton_fleet.context.samples import CODE, oversize
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from triton_fleet.local.state import LocalState, log_name
+from triton_fleet.local.state import log_name
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_bytes, print_error, print_json_text
 from triton_fleet.project.project import Project
@@ -179,9 +179,7 @@ def _connect(root: Path, env: str, region: str, endpoint: str) -> tuple[TritonEn
 
 
 def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
-    supervisor = LocalState(root).supervisor()
-    if supervisor is None:
-        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
+    supervisor = running_supervisor(root)
     return local_session(region, supervisor.keys), supervisor.url
 
 

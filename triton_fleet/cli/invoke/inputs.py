@@ -173,7 +173,7 @@ def read_sample(spec: EndpointSpec, name: str) -> tuple[Mapping[str, Array], Des
     samples = {sample.name: sample for sample in spec.samples}
     if (sample := samples.get(name)) is None:
         message = f"{spec.endpoint} has no sample {name!r}"
-        hint = did_you_mean(name, list(samples), list_all=True)
+        hint = did_you_mean(name, list(samples), whole_list=True)
         raise FindingsError([Finding(code="FL712", message=message, hint=hint)])
     if strays := [
         input_name for input_name, tensor in sample.inputs.items() if tensor.datatype is Datatype.BF16

@@ -55,7 +55,7 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
         return ""
     if target is None:
         return f"pass one with --target: {', '.join(targets)}"
-    return did_you_mean(target, targets, list_all=True)
+    return did_you_mean(target, targets, whole_list=True)
 
 
 def routes_of(project: Project, endpoint: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.excerpt import place_in
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.project.layers import LayerKind
-from triton_fleet.project.reader import plain_value
+from triton_fleet.project.reader import is_text
 from triton_fleet.spec.source import KeyPath
 
 WIDEST = 60
@@ -126,16 +126,9 @@ def _scalar(value: object) -> str:
         case float() if value.is_integer() and abs(value) < EXACT:
             return str(int(value))
         case str():
-            return value if _is_plain(value) else _quote(value)
+            return value if PLAIN.fullmatch(value) and is_text(value) else _quote(value)
         case _:
             return str(value)  # a number, {} or []
-
-
-def _is_plain(text: str) -> bool:
-    try:
-        return PLAIN.fullmatch(text) is not None and plain_value(text) == text
-    except ValueError:
-        return False
 
 
 def _quote(text: str) -> str:

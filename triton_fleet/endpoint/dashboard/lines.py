@@ -55,9 +55,9 @@ def horizontal(lines: Sequence[Line], unit: Unit, endpoint: ResolvedEndpoint) ->
 def _thresholds(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
     for alarm in endpoint.alarms:
         is_shown = (alarm.measure, alarm.statistic) == (line.measure, line.statistic)
-        if is_shown and not isnan(alarm.drawn):
-            text = f"{alarm.severity} {SIGNS[alarm.comparison]} {_amount(alarm.drawn, unit)}"
-            yield alarm.drawn, text, COLOURS[alarm.severity]
+        if is_shown and not isnan(alarm.graph_threshold):
+            text = f"{alarm.severity} {SIGNS[alarm.comparison]} {_amount(alarm.graph_threshold, unit)}"
+            yield alarm.graph_threshold, text, COLOURS[alarm.severity]
 
 
 def _targets(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from triton_fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
 from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.layers import Layer, Layering, LayerKind, merged
+from triton_fleet.project.layers import Layer, Layering, LayerKind, merged_source
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import policy_files
 from triton_fleet.spec.contacts import EndpointOwner, Owner
@@ -138,7 +138,7 @@ def platform_reviewer(root: Path) -> str | None:
 def _spec(fleet_layers: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[Layer, ...]]:
     source = read_source(file)
     layers = fleet_layers.layers(source)
-    whole = merged(source, layers)
+    whole = merged_source(source, layers)
     return OwnedSpec(name, file, whole, validate(_Parts, whole).owner), layers
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.builds.engines.model_fit import ANY, Dims, input_dims
+from triton_fleet.builds.engines.model_fit import ANY_SIZE, Dims, input_dims
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
 from triton_fleet.catalog.proposals import proposals
 from triton_fleet.check.spec_repositories import onnx_header
@@ -33,7 +33,7 @@ class Archives:
         root: The project.
     """
 
-    found: FolderRepositories
+    folder_repositories: FolderRepositories
     names: tuple[str, ...]
     engines: tuple[tuple[ProposedEngine, ...], ...]
     below: Path
@@ -49,11 +49,11 @@ class Archives:
         """The entries; with what is known of the models, on which GPU their plans were built."""
         value, sentences_by_index = list[dict[str, object]](), dict[int, tuple[str, ...]]()
         for index, name in enumerate(self.names):
-            repository = Path(os.path.relpath(self.found.repositories[index].place, self.below))
+            repository = Path(os.path.relpath(self.folder_repositories.repositories[index].place, self.below))
             entry: dict[str, object] = {"archive": name, "repository": repository.as_posix()}
             reasons = [
                 *self._about_name(index),
-                *(reason for engine in self.engines[index] for reason in engine.why),
+                *(reason for engine in self.engines[index] for reason in engine.reasons),
             ]
             with_plans = _with_plans(endpoint, index)
             if machine is not None and _named_for(with_plans, machine):
@@ -71,18 +71,20 @@ class Archives:
                 entry["engines"] = [engine.entry(self.below) for engine in self.engines[index]]
             value.append(entry)
             sentences_by_index[index] = tuple(reasons)
-        return Key(name="models", value=value, why=self._sentences(), why_items=sentences_by_index)
+        return Key(name="models", value=value, reasons=self._sentences(), why_items=sentences_by_index)
 
     def _sentences(self) -> tuple[str, ...]:
         sentences = []
-        if not self.found.folder.is_relative_to(self.root):
+        if not self.folder_repositories.folder.is_relative_to(self.root):
             sentences.append("The folder is outside this project: everyone who clones the project needs it.")
-        if self.found.left_out:
-            sentences.append(f"Left out, because they contain no model: {', '.join(self.found.left_out)}.")
+        if self.folder_repositories.left_out:
+            sentences.append(
+                f"Left out, because they contain no model: {', '.join(self.folder_repositories.left_out)}."
+            )
         return tuple(sentences)
 
     def _about_name(self, index: int) -> tuple[str, ...]:
-        folder, name = self.found.repositories[index].place.name, self.names[index]
+        folder, name = self.folder_repositories.repositories[index].place.name, self.names[index]
         if len(self.names) == 1 or folder == name:
             return ()
         return (f"{folder} cannot be the name of an archive: letters, digits and inner hyphens.",)
@@ -93,7 +95,7 @@ def archives_of(folder_repositories: FolderRepositories, endpoint: str, below: P
     folders: Sequence[str] = [repository.place.name for repository in folder_repositories.repositories]
     names = [NO_NAME.sub("-", folder).strip("-") or "models" for folder in folders]
     return Archives(
-        found=folder_repositories,
+        folder_repositories=folder_repositories,
         names=tuple(names) if len(names) > 1 else (endpoint,),
         engines=tuple(map(proposed_engines, folder_repositories.repositories)),
         below=below,
@@ -134,14 +136,14 @@ class ProposedEngine:
         onnx: The file.
         size: Its bytes, by which those of the plan are guessed.
         shapes: By input that varies: smallest, usual, largest.
-        why: Sentences.
+        reasons: Sentences.
     """
 
     model: str
     onnx: Path
     size: int
     shapes: Mapping[str, tuple[str, str, str]]
-    why: tuple[str, ...]
+    reasons: tuple[str, ...]
 
     def entry(self, below: Path) -> dict[str, object]:
         """As the spec has it, with paths relative to a folder."""
@@ -182,7 +184,9 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
     size = onnx.stat().st_size
     graph = onnx_header(onnx, size)
     dims = {
-        name: input_sizes for name, input_sizes in input_dims(config, graph).items() if ANY in input_sizes
+        name: input_sizes
+        for name, input_sizes in input_dims(config, graph).items()
+        if ANY_SIZE in input_sizes
     }
     batches = config.message.max_batch_size > 0
     batch = _batch(config)
@@ -199,7 +203,7 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
             " for the second."
         )
     if open_inputs := [
-        name for name, input_sizes in sorted(dims.items()) if ANY in input_sizes[1 if batches else 0 :]
+        name for name, input_sizes in sorted(dims.items()) if ANY_SIZE in input_sizes[1 if batches else 0 :]
     ]:
         sizes = ", ".join(map(str, proposals().open_dimension))
         sentences.append(
@@ -207,7 +211,7 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
             " placeholders; write the ones that calls use."
         )
     sentences.append("In FP32; `precision: fp16` is faster and rounds, see docs/engines.md.")
-    return ProposedEngine(model=model, onnx=onnx, size=size, shapes=shapes, why=tuple(sentences))
+    return ProposedEngine(model=model, onnx=onnx, size=size, shapes=shapes, reasons=tuple(sentences))
 
 
 def _batch(config: ParsedConfig) -> tuple[int, int, int]:
@@ -228,4 +232,4 @@ def _shapes(dims: Dims, batch: tuple[int, int, int] | None) -> tuple[str, str, s
 
 def _sizes(dims: Dims, open_size: int, batch: int | None) -> Iterator[int]:
     for at, size in enumerate(dims):
-        yield size if size != ANY else open_size if at or batch is None else batch
+        yield size if size != ANY_SIZE else open_size if at or batch is None else batch

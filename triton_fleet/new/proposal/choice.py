@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -29,12 +29,12 @@ class Draft:
 
     Args:
         file: Where the spec will be.
-        found: The repositories, in the order of the spec's `models`.
+        repositories: Those of the folder, in the order of the spec's `models`.
         projects: The environments that it has to hold in, one at least.
     """
 
-    def __init__(self, file: Path, found: FolderRepositories, projects: tuple[Project, ...]) -> None:
-        self.file, self.found, self.projects = file, found, projects
+    def __init__(self, file: Path, repositories: FolderRepositories, projects: tuple[Project, ...]) -> None:
+        self._file, self._contents, self._projects = file, repositories.repositories, projects
         self._lock: Lock | None = None
         self._sources: Sources = {}
 
@@ -44,14 +44,11 @@ class Draft:
         Raises:
             FindingsError: it is not a spec, or its repositories cannot be packed.
         """
-        project = project or self.projects[0]
-        source = Source(self.file, dict(data), {(): Mark(self.file, 1, 1)})
-        try:
-            spec = project.draft_source(source)
-        except FindingsError as error:
-            raise FindingsError(self.place_findings(error.findings)) from error
+        project = project or self._projects[0]
+        source = Source(self._file, dict(data), {(): Mark(self._file, 1, 1)})
+        spec = project.draft_source(source)
         return EndpointContext(
-            loaded=spec, environment=project.environment, lock=self._lock_of(spec), reads_folders=True
+            loaded_spec=spec, environment=project.environment, lock=self._lock_of(spec), reads_folders=True
         )
 
     def findings(self, data: Mapping[str, object]) -> list[Finding]:
@@ -60,20 +57,14 @@ class Draft:
         Raises:
             FindingsError: it is not a spec, or its repositories cannot be packed.
         """
-        found = list[Finding]()
-        for project in self.projects:
+        findings = list[Finding]()
+        for project in self._projects:
             endpoint = self.context(data, project)
-            found += [*rule_findings(endpoint), *repository_findings(self._repositories(endpoint.loaded))]
-        return self.place_findings(found)
-
-    def place_findings(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Findings, each once; those of the spec, which does not exist yet, are placed at the folder."""
-        return list(dict.fromkeys(map(self._place_finding, findings)))
-
-    def _place_finding(self, finding: Finding) -> Finding:
-        if finding.file != self.file:
-            return finding
-        return replace(finding, file=self.found.folder, line=None, column=None)
+            findings += [
+                *rule_findings(endpoint),
+                *repository_findings(self._repositories(endpoint.loaded_spec)),
+            ]
+        return list(dict.fromkeys(findings))
 
     def _lock_of(self, spec: LoadedSpec) -> Lock:
         """The facts of the models; neither the release nor the instance changes them."""
@@ -81,12 +72,12 @@ class Draft:
             repositories = self._repositories(spec)
             lock, refusals = draft_lock(repositories)
             if refusals:
-                raise FindingsError(self.place_findings([*refusals, *repository_findings(repositories)]))
+                raise FindingsError([*refusals, *repository_findings(repositories)])
             self._lock = lock
         return self._lock
 
     def _repositories(self, spec: LoadedSpec) -> SpecRepositories:
-        return SpecRepositories(spec, self.found.repositories, self._sources)
+        return SpecRepositories(spec, self._contents, self._sources)
 
 
 Weight: TypeAlias = tuple[int, bool, int]

@@ -122,13 +122,13 @@ class RegionPrices:
     def hourly_price(self, instance_type: str) -> Decimal | None:
         """The price by which the cheaper of two instances is chosen; None if it is unknown."""
         price = self.book.price(instance_type, self.regions[0])
-        return None if price is None else price.hourly
+        return None if price is None else price.per_hour
 
     def text(self, instance_type: str) -> str:
         """An instance type with its price in each of the regions."""
         prices = {region: self.book.price(instance_type, region) for region in self.regions}
         prices_text = [
-            f"{price.sign}{price.hourly.normalize():f} {self.book.currency} in {region}"
+            f"{price.sign}{price.per_hour.normalize():f} {self.book.currency} in {region}"
             for region, price in prices.items()
             if price is not None
         ]
@@ -150,7 +150,7 @@ def triton_key(choice: Choice) -> Key:
     if choice.newer is not None:
         newer, refusal = choice.newer
         sentence = f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."
-    return Key(name="triton", value=choice.release, why=(sentence,))
+    return Key(name="triton", value=choice.release, reasons=(sentence,))
 
 
 def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, prices: RegionPrices) -> Key:
@@ -186,35 +186,36 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, prices
             " time, and SageMaker unloads one for another."
         )
     return Key(
-        name="instance", value={"type": machine.type, "count": proposals().fewest}, why=tuple(sentences)
+        name="instance",
+        value={"type": machine.type, "count": proposals().min_instances},
+        reasons=tuple(sentences),
     )
 
 
 def count_keys(count: int) -> list[Key]:
     """The number of instances that begin, where that of a layer below is not in the range of `scaling`."""
     choice = proposals()
-    if choice.fewest <= count <= choice.most:
+    fewest, maximum = choice.min_instances, choice.max_instances
+    if fewest <= count <= maximum:
         return []
-    sentence = (
-        f"`scaling` keeps {choice.fewest} to {choice.most} instances; a layer below begins with {count}."
-    )
-    return [Key(name="instance", value={"count": choice.fewest}, why=(sentence,))]
+    sentence = f"`scaling` keeps {fewest} to {maximum} instances; a layer below begins with {count}."
+    return [Key(name="instance", value={"count": fewest}, reasons=(sentence,))]
 
 
 def scaling_key(machine: Instance, mode: Mode) -> Key:
     """How many instances there are, and what changes that."""
     choice, measure = proposals(), MEASURES[machine.kind]
-    value = {"min": choice.fewest, "max": choice.most, measure: choice.utilization}
+    value = {"min": choice.min_instances, "max": choice.max_instances, measure: choice.utilization}
     sentences = [
-        f"SageMaker spreads {choice.fewest} instances over two Availability Zones, so that one may fail; one"
-        " costs half, where an outage of some minutes does no harm (`count: 1`, `min: 1`, for instance in an"
-        " environment's `overrides`).",
+        f"SageMaker spreads {choice.min_instances} instances over two Availability Zones, so that one may"
+        " fail; one costs half, where an outage of some minutes does no harm (`count: 1`, `min: 1`, for"
+        " instance in an environment's `overrides`).",
         f"{choice.utilization} percent is a start, not a measurement: a load test shows"
         " `invocations_per_instance`, which reacts to calls sooner.",
     ]
     if mode is Mode.MULTI_MODEL:
         sentences.append("Each instance loads what is called there: the first call of a target waits for it.")
-    return Key(name="scaling", value=value, why=tuple(sentences))
+    return Key(name="scaling", value=value, reasons=tuple(sentences))
 
 
 def foot(findings: Iterable[Finding], keys_of_author: Mapping[str, str]) -> list[str]:

@@ -94,19 +94,19 @@ class DefaultModel:
     """The model that answers; None where the only one does.
 
     Attributes:
-        why: Sentences.
+        reasons: Sentences.
         further: Models that code calls, which flags of the container have to load.
     """
 
     default_model: str | None = None
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
 
     def keys(self) -> list[Key]:
         """As the spec has it."""
         if self.default_model is None:
             return []
-        return [Key(name="default_model", value=self.default_model, why=self.why)]
+        return [Key(name="default_model", value=self.default_model, reasons=self.reasons)]
 
 
 def propose_default_model(contents: Contents) -> DefaultModel:
@@ -123,7 +123,7 @@ def propose_default_model(contents: Contents) -> DefaultModel:
     below = _below(top, {name: steps[name] | codes[name] for name in models})
     further = sorted(below - _below(top, steps))
     return DefaultModel(
-        default_model=top, why=_choice_reasons(top, names, choice, below), further=tuple(further)
+        default_model=top, reasons=_choice_reasons(top, names, choice, below), further=tuple(further)
     )
 
 
@@ -136,7 +136,9 @@ def propose_routes(contents: Contents) -> Key:
     sentence = f"Others call {', '.join(parts)}, so callers need no route to them." if parts else ""
     first = "What callers name, and the model that answers; the names may be others."
     return Key(
-        name="routes", value={name: name for name in tops}, why=(first, sentence) if sentence else (first,)
+        name="routes",
+        value={name: name for name in tops},
+        reasons=(first, sentence) if sentence else (first,),
     )
 
 

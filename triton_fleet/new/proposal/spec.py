@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from triton_fleet.catalog.images import releases
@@ -122,16 +121,9 @@ def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozen
         FindingsError: one of the profiles does not exist, or is wrong.
     """
     source = Source(file, {"profile": list(profiles)})
-    try:
-        layers = project.draft_layering.layers(source)
-    except FindingsError as error:  # the spec's own file does not exist yet
-        findings = [
-            replace(finding, file=None, line=None, column=None) if finding.file == file else finding
-            for finding in error.findings
-        ]
-        raise FindingsError(findings) from error
     kinds = (LayerKind.FOLDER, LayerKind.PROFILE)
-    keys = {key for layer in layers if layer.kind in kinds for key in layer.source.data}
+    layers = (layer for layer in project.draft_layering.layers(source) if layer.kind in kinds)
+    keys = {key for layer in layers for key in layer.source.data}
     return frozenset(keys - {"models", "default_model", "routes"})
 
 
@@ -139,7 +131,9 @@ def _profile_keys(profiles: Sequence[str]) -> list[Key]:
     if not profiles:
         return []
     sentence = "Named by --profile: what it has is not repeated here."
-    return [Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), why=(sentence,))]
+    return [
+        Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), reasons=(sentence,))
+    ]
 
 
 def _of_one_repository(mode: Mode, folder: str) -> Finding:
@@ -159,12 +153,12 @@ def _mode_key(mode: Mode, archives: Archives, *, is_wanted: bool) -> Key:
             f"{len(archives.names)} model repositories: each becomes an archive, loaded when it is first"
             ' called as TargetModel="ARCHIVE.tar.gz".'
         )
-    return Key(name="mode", value=mode.value, why=(sentence,))
+    return Key(name="mode", value=mode.value, reasons=(sentence,))
 
 
 def _placement_keys(release: str, machine: Instance) -> list[Key]:
     """Release and instance without their reasons."""
-    instance = {"type": machine.type, "count": proposals().fewest}
+    instance = {"type": machine.type, "count": proposals().min_instances}
     return [Key(name="triton", value=release), Key(name="instance", value=instance)]
 
 
@@ -204,4 +198,4 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
         )
     if flags:
         settings["additional_args"] = flags
-    return Key(name="container", value=settings, why=tuple(sentences)) if settings else None
+    return Key(name="container", value=settings, reasons=tuple(sentences)) if settings else None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from triton_fleet.check.run import draft_findings
-from triton_fleet.core.files import require_no_link
+from triton_fleet.core.files import replace_file, require_no_link
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
 from triton_fleet.project.project import Fleet, Project, require_member
+from triton_fleet.project.reader import parse_source
 from triton_fleet.project.spec_files import root_of, spec_files
 from triton_fleet.rules.policies.check import refusals
 from triton_fleet.rules.policies.subject import Subject
@@ -121,64 +121,34 @@ def write_spec(
         FindingsError: the rules find errors in an environment, or the file exists by now.
         CannotRunError: its folder is, or is in, a link.
     """
-    require_no_link(projects[0].root, file.absolute())
-    with _beside(file, text) as draft_file:
-        findings = [finding for project in projects for finding in _findings(project, draft_file)]
-        if any(finding.severity is Severity.ERROR for finding in findings):
-            raise FindingsError(
-                list(dict.fromkeys(_without_location(finding, draft_file) for finding in findings))
-            )
-        try:
-            os.link(draft_file, file)
-        except FileExistsError as error:
-            raise FindingsError([_existing_file_finding(file)]) from error
-        policy_refusals = list[Finding]()
-        if today is not None:
-            for project in projects:
-                draft = Subject(project.draft(draft_file), project)
-                policy_refusals += refusals(project, [draft], today)[draft.name]
-    return [
-        replace(refusal, severity=Severity.WARNING, file=file if refusal.file == draft_file else refusal.file)
-        for refusal in dict.fromkeys(policy_refusals)
-    ]
-
-
-def _findings(project: Project, draft_file: Path) -> list[Finding]:
-    return draft_findings(project, project.draft(draft_file))
-
-
-@contextmanager
-def _beside(file: Path, text: str) -> Iterator[Path]:
-    """The text in a hidden file of the same folder, which no command reads as a spec and no finding names.
-
-    A folder that is made for it goes again if nothing else is in it.
-    """
-    hidden_file = file.with_name(f".{file.stem}.{os.getpid()}.yaml")
-    new_folders = [folder for folder in file.parents if not folder.exists()]
-    file.parent.mkdir(parents=True, exist_ok=True)
+    root, source = projects[0].root, parse_source(file, text)
+    require_no_link(root, file.absolute())
+    drafts = [(project, project.draft_source(source)) for project in projects]
+    findings = [finding for project, draft in drafts for finding in draft_findings(project, draft)]
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        raise FindingsError(list(dict.fromkeys(findings)))
     try:
-        with hidden_file.open("x", encoding="utf-8") as stream:
-            stream.write(text)
-        yield hidden_file
-    except FindingsError as error:
-        raise FindingsError(
-            [_without_location(finding, hidden_file) for finding in error.findings]
-        ) from error
-    finally:
-        hidden_file.unlink(missing_ok=True)
-        for folder in new_folders:
-            with suppress(OSError):
-                folder.rmdir()
-
-
-def _without_location(finding: Finding, draft_file: Path) -> Finding:
-    """Without a place in a file that is gone, and without its name."""
-    if finding.file == draft_file:
-        finding = replace(finding, file=None, line=None, column=None)
-    message, hint = (
-        text.replace(draft_file.name, "the new spec") for text in (finding.message, finding.hint)
+        replace_file(file, text, root=root, overwrite=False)
+    except FileExistsError as error:
+        raise FindingsError([_existing_file_finding(file)]) from error
+    if today is None:
+        return []
+    policy_refusals = dict.fromkeys(
+        refusal
+        for project, draft in drafts
+        for refusal in refusals(project, [Subject(draft, project)], today)[draft.spec.endpoint]
     )
-    return replace(finding, message=message, hint=hint)
+    return [replace(refusal, severity=Severity.WARNING) for refusal in policy_refusals]
+
+
+def placed_elsewhere(findings: Iterable[Finding], file: Path, folder: Path | None) -> list[Finding]:
+    """Findings, each once; those of a spec that was not written are at a folder, or have no place."""
+    return list(
+        dict.fromkeys(
+            replace(finding, file=folder, line=None, column=None) if finding.file == file else finding
+            for finding in findings
+        )
+    )
 
 
 def _existing_file_finding(file: Path) -> Finding:

@@ -12,7 +12,7 @@ from typing import TypeGuard
 import yaml
 
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.project.reader import plain_value
+from triton_fleet.project.reader import is_text
 from triton_fleet.spec.source import KeyPath
 
 
@@ -22,13 +22,13 @@ class Key:
 
     Attributes:
         value: As the spec's reader has it: text, numbers, lists and mappings.
-        why: Sentences that stand above it.
+        reasons: Sentences that stand above it.
         why_items: Of a list: sentences above its items, by their number.
     """
 
     name: str
     value: object
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     why_items: Mapping[int, tuple[str, ...]] | None = None
 
 
@@ -44,23 +44,16 @@ def render_spec(schema: str, head: Sequence[str], keys: Iterable[Key], foot: Seq
     """
     lines = [f"# yaml-language-server: $schema={schema}", *_comments(head)]
     for key in keys:
-        lines += _comments(key.why)
+        lines += _comments(key.reasons)
         lines += _key(key)
     return "\n".join([*lines, *_comments(foot), ""])
 
 
 def scalar(value: object) -> str:
     """A single value; text in quotes where the spec's reader would read it as something else."""
-    if isinstance(value, str) and not (PLAIN.fullmatch(value) and _is_text(value)):
+    if isinstance(value, str) and not (PLAIN.fullmatch(value) and is_text(value)):
         return json.dumps(value, ensure_ascii=False)
     return str(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _is_text(value: str) -> bool:
-    try:
-        return plain_value(value) == value
-    except ValueError:
-        return False
 
 
 def _key(key: Key) -> Iterator[str]:
@@ -142,7 +135,7 @@ def _targets(original: LoadedSpec, name: str) -> Mapping[str, str]:
     for index, archive in enumerate(original.spec.models):
         if archive.archive == original.spec.endpoint:
             new = archive.model_copy(update={"archive": name})
-            pairs = zip(archive.packed(index), new.packed(index), strict=True)
+            pairs = zip(archive.packed_archives(index), new.packed_archives(index), strict=True)
             targets |= {old.name: copy.name for old, copy in pairs}
     return targets
 

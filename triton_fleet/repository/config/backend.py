@@ -131,6 +131,6 @@ def backend_kinds(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
     for index, group in enumerate(config.message.instance_group):
         kind = config.enum(group, "kind")
         if facts.kinds and kind not in facts.kinds:
-            message = facts.kinds_said.format(model=config.name)
+            message = facts.kinds_message.format(model=config.name)
             hint = f"write `kind: {facts.kinds[-1]}`"
             yield config.finding("FL459", message, "instance_group", index, "kind", hint=hint)

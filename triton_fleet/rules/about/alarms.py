@@ -95,7 +95,7 @@ def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
 
 def _given_thresholds(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
     """The thresholds that the spec sets itself, by key."""
-    own = thresholds(endpoint.spec, only_given=True)
+    own = thresholds(endpoint.spec, without_defaults=True)
     for _, group in groupby(own, key=lambda threshold: threshold.record.key):
         members = list(group)
         yield members[0].record, members

@@ -23,7 +23,7 @@ ENSEMBLES_SINCE, NAMESPACES_SINCE = "23.01", "23.04"
 """For a multi-model container; from the history of the start script and of the front end."""
 
 
-@rule("FL205", source=START, needed=True)
+@rule("FL205", source=START, is_needed=True)
 def ambiguous_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """A spec names the default model of a repository with several models.
 
@@ -35,7 +35,7 @@ def ambiguous_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(("models", 0), message, f"write `default_model:` and one of {', '.join(names)}")
 
 
-@rule("FL206", source=START, needed=True)
+@rule("FL206", source=START, is_needed=True)
 def unknown_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """The default model is in the repository.
 
@@ -163,7 +163,7 @@ def unsupported_ensemble(context: ModelsContext) -> Iterator[Problem]:
             yield Problem(model.path, message, f'write `triton: "{ENSEMBLES_SINCE}"` or newer')
 
 
-@rule("FL212", source=ARCHIVE_SETS, needed=True)
+@rule("FL212", source=ARCHIVE_SETS, is_needed=True)
 def live_set_of_single_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Only a multi-model endpoint has a live set of archives."""
     if endpoint.spec.archive_set is ArchiveSet.LIVE and endpoint.spec.mode is not Mode.MULTI_MODEL:
@@ -171,7 +171,7 @@ def live_set_of_single_model(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(("archive_set",), "only a multi-model endpoint has a live set", hint)
 
 
-@rule("FL213", source=ARCHIVE_SETS, needed=True)
+@rule("FL213", source=ARCHIVE_SETS, is_needed=True)
 def archive_version_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """Archives of a live set have a `version`, archives of a locked set have none."""
     spec = endpoint.spec
@@ -186,7 +186,7 @@ def archive_version_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(("models", index, "version"), message, hint)
 
 
-@rule("FL218", source=ARTIFACTS, needed=True)
+@rule("FL218", source=ARTIFACTS, is_needed=True)
 def archive_key_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     """`copies` belongs to mode `multi-model`, `compression` to the modes with one repository.
 
@@ -216,7 +216,7 @@ def out_of_memory_archive_name(endpoint: EndpointContext) -> Iterator[Problem]:
                 yield Problem(("models", index, "archive"), message, "choose another name")
 
 
-@rule("FL219", source=ARTIFACTS, needed=True)
+@rule("FL219", source=ARTIFACTS, is_needed=True)
 def malformed_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
     """A repository in S3 is an archive, or a prefix that ends in a slash."""
     for index, model in enumerate(endpoint.spec.models):
@@ -224,7 +224,7 @@ def malformed_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(("models", index, "repository"), message, HINT)
 
 
-@rule("FL220", source=ARTIFACTS, needed=True)
+@rule("FL220", source=ARTIFACTS, is_needed=True)
 def repository_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
     """A repository in S3 has a `digest` of its content, a folder has none.
 

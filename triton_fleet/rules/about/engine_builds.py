@@ -61,7 +61,7 @@ def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
             )
 
 
-@rule("FL391", source=ENGINES, needed=True, at_deploy=True)
+@rule("FL391", source=ENGINES, is_needed=True, at_deploy=True)
 def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """The lock's engines are those that the spec requires in this environment.
 
@@ -75,11 +75,13 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     if lock.promoted_from is not None:
         hint += f", or give the endpoint the instance and the release that it has in {lock.promoted_from}"
     for plan in planned_engines(endpoint):
-        for archive, locked in locked_engines(endpoint.spec, endpoint.locked, plan.index, plan.model):
-            if locked is None:
+        for archive, locked_engine in locked_engines(
+            endpoint.spec, endpoint.archives, plan.index, plan.model
+        ):
+            if locked_engine is None:
                 message = f"the lock has no engine of model {plan.model!r} in {archive!r}"
                 yield Problem(plan.path, message, hint)
-            elif locked.key != plan.build(locked.onnx).key:
+            elif locked_engine.key != plan.build(locked_engine.onnx).key:
                 whose = f"the lock, promoted from {lock.promoted_from}," if lock.promoted_from else "the lock"
                 message = (
                     f"{whose} has another engine of model {plan.model!r} than the spec needs on"
@@ -87,10 +89,12 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
                 )
                 yield Problem(plan.path, message, hint)
     for index, entry in enumerate(endpoint.spec.models):
-        for packed_archive in entry.packed(index):
+        for packed_archive in entry.packed_archives(index):
             names = {packed_name(engine.model, packed_archive.copy) for engine in entry.engines}
             engines = (
-                endpoint.locked[packed_archive.name].engines if packed_archive.name in endpoint.locked else {}
+                endpoint.archives[packed_archive.name].engines
+                if packed_archive.name in endpoint.archives
+                else {}
             )
             for model in sorted(engines.keys() - names):
                 engine = f"an engine of model {model!r} in {packed_archive.name!r}"
@@ -98,7 +102,7 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
                 yield Problem(("models", index), message, hint)
 
 
-@rule("FL393", source=ENGINES, needed=True)
+@rule("FL393", source=ENGINES, is_needed=True)
 def engine_in_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
     """Engines are built only for repositories in folders.
 
@@ -146,7 +150,7 @@ def int8_without_scales(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem((*path, "precision"), message, hint)
 
 
-@rule("FL397", source=ENGINES, needed=True)
+@rule("FL397", source=ENGINES, is_needed=True)
 def onnx_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
     """An ONNX model in S3 has a `digest` of its content, a file has none.
 
@@ -188,7 +192,7 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(path, message, hint, certain="python" not in image.details.uncertain)
 
 
-@rule("FL810", source=ENGINES, needed=True)
+@rule("FL810", source=ENGINES, is_needed=True)
 def engine_in_own_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """An image of the endpoint's own has the TensorRT that builds its engines: the release's.
 

@@ -68,7 +68,7 @@ def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
     version = None if image is None else expected_tensorrt(image.details)
     if image is None or version is None:
         return
-    sure, newest = image.details.tensorrt_certain, image.details.tensorrt_most or version
+    sure, newest = image.details.tensorrt_certain, image.details.max_tensorrt or version
     for path, _, engine in spec_engines(endpoint.spec):
         for key, value, about in _options(engine):
             if about.since is not None and numbers(version) < numbers(about.since):
@@ -192,7 +192,7 @@ def plan_of_other_tensorrt(context: ModelContext) -> Iterator[Problem]:
             message = f"{plan} has an unknown header: the TensorRT that built it is unknown"
             yield Problem(model.path, message, remedy, certain=False)
         elif not _may_be(version, contents):
-            has = contents.tensorrt or f"at least {contents.tensorrt_least}"
+            has = contents.tensorrt or f"at least {contents.min_tensorrt}"
             message = (
                 f"{plan} was built with TensorRT {version}; the image of Triton {contents.name} has {has}"
             )
@@ -279,5 +279,5 @@ def _might_be(version: str, release: Release) -> bool:
     """Whether the release may have it: no source names another."""
     if release.tensorrt and release.tensorrt_certain:
         return not versions_differ(version, release.tensorrt)
-    oldest, newest = numbers(release.tensorrt_least or "0"), numbers(release.tensorrt_most or "99")
+    oldest, newest = numbers(release.min_tensorrt or "0"), numbers(release.max_tensorrt or "99")
     return oldest <= numbers(version) <= newest

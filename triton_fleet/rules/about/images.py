@@ -28,7 +28,7 @@ TRITON = ("triton",)
 TYPE = ("instance", "type")
 
 
-@rule("FL201", source=DLC, needed=True)
+@rule("FL201", source=DLC, is_needed=True)
 def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker has an image of the Triton release.
 
@@ -42,7 +42,7 @@ def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TRITON, f"SageMaker has no image of Triton {triton}", hint)
 
 
-@rule("FL202", source=DLC, needed=True)
+@rule("FL202", source=DLC, is_needed=True)
 def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release's image is available in the environment's region.
 
@@ -78,7 +78,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
     15 minutes, with an empty log.
     """
     image, machine = endpoint.image, endpoint.machine
-    if image is None or machine is None or machine.kind is not Processor.GPU or machine.retired:
+    if image is None or machine is None or machine.kind is not Processor.GPU or machine.is_retired:
         return
     if endpoint.named_ami is not None or endpoint.ami is not None:
         return
@@ -162,7 +162,7 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(
             endpoint.named_ami_path,
             f"SageMaker has no host image {name!r}",
-            did_you_mean(name, names, list_all=True),
+            did_you_mean(name, names, whole_list=True),
         )
     elif image is not None and image.gpu and ami.cuda != image.cuda:
         driver = f"has driver {ami.driver}, for CUDA {ami.cuda}" if ami.gpu else "has no NVIDIA driver"
@@ -212,7 +212,7 @@ ADAPT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inferen
 BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 
 
-@rule("FL971", source=ADAPT, needed=True)
+@rule("FL971", source=ADAPT, is_needed=True)
 def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image is in the environment's account, or in one that the environment allows.
 
@@ -236,7 +236,7 @@ def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(URI, message, hint)
 
 
-@rule("FL972", source=ADAPT, needed=True)
+@rule("FL972", source=ADAPT, is_needed=True)
 def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image is in the endpoint's region: SageMaker does not pull from another."""
     registry = _uri(endpoint)

@@ -34,7 +34,7 @@ NO_TRITON = {
 }
 
 
-@INSTANCE_TYPE.rule("FL203", source=PRICES_PAGE, needed=True)
+@INSTANCE_TYPE.rule("FL203", source=PRICES_PAGE, is_needed=True)
 def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker hosts endpoints on the instance type.
 
@@ -75,7 +75,7 @@ def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     The API still lists types that no longer have a price in any region.
     """
     machine = endpoint.machine
-    if machine is not None and machine.retired:
+    if machine is not None and machine.is_retired:
         message = f"no region offers {machine.type} for hosting any more, although the API still lists it"
         yield Problem(TYPE, message, _gpu_hint())
 
@@ -87,7 +87,7 @@ def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]
     This is checked against the price list. An account's quota is separate, and may be 0.
     """
     machine, region = endpoint.machine, endpoint.region
-    if machine is None or machine.retired or not hosted_in(region) or machine.architecture != "x86_64":
+    if machine is None or machine.is_retired or not hosted_in(region) or machine.architecture != "x86_64":
         return
     if region not in hosting_regions(machine.type):
         alternatives = [name for name in hosted_in(region) if _alike(instance(name), machine)]
@@ -155,7 +155,9 @@ def instance_type_outside_api(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 def _one_gpu(machine: Instance) -> bool:
-    return machine.gpus == 1 and not machine.retired and multi_model_support(machine).support is Support.YES
+    return (
+        machine.gpus == 1 and not machine.is_retired and multi_model_support(machine).support is Support.YES
+    )
 
 
 def _alike(machine: Instance, target: Instance) -> bool:
@@ -254,8 +256,8 @@ def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or not machine.nvme_gb:
         return
-    for packed_archive in endpoint.spec.packed:
-        archive = endpoint.locked.get(packed_archive.name)
+    for packed_archive in endpoint.spec.packed_archives:
+        archive = endpoint.archives.get(packed_archive.name)
         if archive is not None and archive.size > machine.nvme_gb * GB:
             message = (
                 f"archive {packed_archive.name!r} is {archive.size / GB:.0f} GB unpacked;"

@@ -31,7 +31,7 @@ MACRO = "Fn::Transform"
 ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 
-@rule("FL346", source="docs/security.md", needed=True)
+@rule("FL346", source="docs/security.md", is_needed=True)
 def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
     """The endpoint's role is the one that the product creates, or one that the environment allows.
 
@@ -52,7 +52,7 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(raw.path, message, endpoint.environment.allowance_hint("allowed_roles"))
 
 
-@rule("FL349", source="docs/security.md", needed=True)
+@rule("FL349", source="docs/security.md", is_needed=True)
 def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's image is SageMaker's own Triton image, or from a registry that the environment allows.
 
@@ -79,7 +79,7 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(raw.path, message, hint)
 
 
-@rule("FL560", source="docs/security.md", needed=True)
+@rule("FL560", source="docs/security.md", is_needed=True)
 def foreign_model_or_configuration(endpoint: EndpointContext) -> Iterator[Problem]:
     """An endpoint runs the endpoint configuration and the Model of its own stack.
 
@@ -110,7 +110,7 @@ def _reason(name: object) -> str:
     return f"names the model {value_text(name)}, which the endpoint's stack does not create"
 
 
-@rule("FL562", source="docs/security.md", needed=True)
+@rule("FL562", source="docs/security.md", is_needed=True)
 def replaced_product_tag(endpoint: EndpointContext) -> Iterator[Problem]:
     """No raw property sets tags: a raw list replaces those of product, environment and spec.
 
@@ -123,7 +123,7 @@ def replaced_product_tag(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(raw.path, message, "write `tags`")
 
 
-@rule("FL563", source="docs/security.md", needed=True)
+@rule("FL563", source="docs/security.md", is_needed=True)
 def disallowed_shell_access(endpoint: EndpointContext) -> Iterator[Problem]:
     """Nobody opens a shell in a container unless the environment allows it.
 
@@ -140,7 +140,7 @@ def disallowed_shell_access(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(raw.path, message, hint)
 
 
-@rule("FL564", source="docs/security.md", needed=True)
+@rule("FL564", source="docs/security.md", is_needed=True)
 def disallowed_core_dump(endpoint: EndpointContext) -> Iterator[Problem]:
     """Core dumps of a container are written only to where the environment allows it.
 

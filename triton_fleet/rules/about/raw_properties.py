@@ -18,7 +18,7 @@ from triton_fleet.spec.problems import did_you_mean
 NAMES = {"ModelName": "Model", "EndpointConfigName": "EndpointConfig"}
 
 
-@rule("FL208", source="the resources of an endpoint's stack", needed=True)
+@rule("FL208", source="the resources of an endpoint's stack", is_needed=True)
 def unknown_raw_resource(endpoint: EndpointContext) -> Iterator[Problem]:
     """`cloudformation` names only resources of an endpoint's stack."""
     for name in endpoint.spec.cloudformation:
@@ -63,9 +63,9 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
             if any(decided_raw.path[: len(raw.path)] == raw.path for decided_raw, _ in decided_properties):
                 continue  # reported below: no key can set it
             message = f"the raw property {raw.name} sets what `{member.key}` sets"
-            yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.checked)
+            yield Problem(raw.path, message, f"write `{member.key}` instead", certain=not member.is_checked)
         for raw, member in decided_properties:
-            yield Problem(raw.path, f"{raw.name} must not be set: {member.why}", "leave it out")
+            yield Problem(raw.path, f"{raw.name} must not be set: {member.reason}", "leave it out")
 
 
 @rule("FL298", source=OVERRIDES)
@@ -110,7 +110,7 @@ FUNCTIONS = ("Ref", "Fn::GetAtt", "Fn::If", "Fn::Sub")
 """Functions that lead to values of the same stack and region."""
 
 
-@rule("FL561", source="docs/security.md", needed=True)
+@rule("FL561", source="docs/security.md", is_needed=True)
 def disallowed_raw_function(endpoint: EndpointContext) -> Iterator[Problem]:
     """Raw properties use only functions of CloudFormation that lead to values of their own stack.
 

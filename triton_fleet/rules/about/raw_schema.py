@@ -136,7 +136,7 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
             if wider := _wider_range(raw):
                 message = (
                     f"{raw.name} is {value_text(raw.value)}: CloudFormation's schema and the API's model"
-                    f" state {property.accepted_values}, {wider.by} states {wider.least} to {wider.most}"
+                    f" state {property.accepted_values}, {wider.by} states {wider.minimum} to {wider.maximum}"
                 )
                 hint = f"if the deploy is refused, write {property.accepted_values}"
                 yield Problem(raw.path, message, hint, certain=False)
@@ -162,7 +162,7 @@ def _wider_range(raw: RawProperty) -> WiderRange | None:
     wider, number = wider_range(raw.parts[-1]), str(raw.value)
     if wider is None or not (number.isascii() and number.isdecimal()):
         return None
-    return wider if wider.least <= int(number) <= wider.most else None
+    return wider if wider.minimum <= int(number) <= wider.maximum else None
 
 
 def _find_property(resource: str, parts: tuple[str, ...]) -> Property | None:
@@ -174,7 +174,7 @@ def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
     """Why CloudFormation or CDK does not set the property, and what to write; empty where they do."""
     path = property_at(resource, raw.parts)
     if not path.rest:
-        if path.property.read_only:
+        if path.property.is_read_only:
             return f"{raw.name} is set by CloudFormation", "leave it out"
         return _item_of_no_list(resource, raw)
     outer, name = ".".join(raw.parts[: -len(path.rest)]), path.rest[0]
@@ -214,6 +214,6 @@ def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
         property, name = _find_property(resource, parts), ".".join(parts)
         if property is None or name in WHOLES[resource] or parts[0] == "Tags":
             continue
-        for key in sorted(set(property.required) - keys):
+        for key in sorted(set(property.required_names) - keys):
             hint = f"write `{name}.{key}`"
             yield Problem(paths[parts], f"{name} lacks `{key}`, which CloudFormation requires", hint)

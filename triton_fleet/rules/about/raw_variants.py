@@ -106,7 +106,7 @@ def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path, message, f"use pools with as many {part}, or leave `{key}` out")
 
 
-@rule("FL350", source=CONFIG, needed=True)
+@rule("FL350", source=CONFIG, is_needed=True)
 def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
     """An endpoint has one variant and at most one shadow variant, each with at most five instance pools.
 

@@ -50,7 +50,9 @@ def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Probl
         message = f"a {rollout.strategy.value} rollout needs at least 2 instances; {key_text}"
         hint = "write `strategy: all-at-once`, or run 2 instances"
         certain = (
-            scaling is None or scaling.most < MIN_INSTANCES or endpoint.spec.instance.count < MIN_INSTANCES
+            scaling is None
+            or scaling.max_instances < MIN_INSTANCES
+            or endpoint.spec.instance.count < MIN_INSTANCES
         )
         yield Problem(("rollout", "strategy"), message, hint, certain)
 
@@ -106,7 +108,7 @@ def rollout_step_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(("rollout", key), message, f"write `{key}: {round(size)}%`")
 
 
-@rule("FL284", source=API, needed=True)
+@rule("FL284", source=API, is_needed=True)
 def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout has the keys of its strategy, and no others."""
     rollout = endpoint.spec.rollout
@@ -140,7 +142,7 @@ def rollout_of_unsupported_instance(endpoint: EndpointContext) -> Iterator[Probl
         yield Problem(("rollout",), message, "leave `rollout` out, or use an instance with a GPU")
 
 
-@rule("FL283", source=API, needed=True)
+@rule("FL283", source=API, is_needed=True)
 def rollback_without_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout that is rolled back on latency has a threshold for it.
 

@@ -29,26 +29,26 @@ SINCE = "23.06"
 """The first release on Ubuntu 22.04; those before have Python 3.8, and nginx.org has no nginx for them."""
 
 
-@rule("FL730", source=SOURCE, needed=True)
+@rule("FL730", source=SOURCE, is_needed=True)
 def unknown_route_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Every route leads to a model in the repository."""
     names = sorted(model.name for model in endpoint.models)
     for route, model in endpoint.spec.routes.items() if names else ():
         if model not in names:
             message = f"the route {route!r} leads to {model!r}, which is not in the repository"
-            yield Problem(("routes", route), message, did_you_mean(model, names, list_all=True))
+            yield Problem(("routes", route), message, did_you_mean(model, names, whole_list=True))
 
 
-@rule("FL731", source=SOURCE, needed=True)
+@rule("FL731", source=SOURCE, is_needed=True)
 def unknown_default_route(endpoint: EndpointContext) -> Iterator[Problem]:
     """The default model of a shared container is one of its routes: it gets the calls that name none."""
     default, routes = endpoint.spec.default_model, endpoint.routes
     if routes and default is not None and default not in routes:
         message = f"`default_model` is {default!r}, which is not a route"
-        yield Problem(("default_model",), message, did_you_mean(default, list(routes), list_all=True))
+        yield Problem(("default_model",), message, did_you_mean(default, list(routes), whole_list=True))
 
 
-@rule("FL732", source=SOURCE, needed=True)
+@rule("FL732", source=SOURCE, is_needed=True)
 def routes_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     """Only a shared container has routes, and calls that name them."""
     spec = endpoint.spec
@@ -64,7 +64,7 @@ def routes_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
                 yield Problem(("samples", index, key), message, hint)
 
 
-@rule("FL733", source=SOURCE, needed=True)
+@rule("FL733", source=SOURCE, is_needed=True)
 def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples of a shared container call a route that exists, and a version that its model serves.
 
@@ -81,7 +81,7 @@ def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path, message, f"write `model:` and one of {', '.join(routes)}")
         elif name not in routes:
             message = f"sample {sample.name!r} calls {name!r}, which is not a route"
-            yield Problem((*path, "model"), message, did_you_mean(name, list(routes), list_all=True))
+            yield Problem((*path, "model"), message, did_you_mean(name, list(routes), whole_list=True))
         elif sample.version is not None and (versions := routes[name].versions):
             if str(sample.version) in versions:
                 continue
@@ -103,7 +103,7 @@ def case_variant_route(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path, message, "give one of them another name under `routes`")
 
 
-@rule("FL735", source=SOURCE, needed=True)
+@rule("FL735", source=SOURCE, is_needed=True)
 def route_without_versions(endpoint: EndpointContext) -> Iterator[Problem]:
     """The lock has the versions of each model that a route leads to.
 

@@ -27,7 +27,7 @@ REST_OF_THE_EVENT = 8192
 """Bytes: the rest of the event, such as ARNs and the URL for the answer."""
 
 
-@rule("FL326", source="docs/updates.md", needed=True)
+@rule("FL326", source="docs/updates.md", is_needed=True)
 def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples and `warm` name archives of a multi-model spec; in other modes they name none.
 
@@ -50,7 +50,9 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"sample {spec.samples[int(path[1])].name!r} names no target; each archive is one"
             yield Problem(path[:2], message, f"write `target: {next(iter(models), 'ARCHIVE')}`")
         elif spec.mode is Mode.MULTI_MODEL and name not in models:
-            copies = [sample.name for sample in spec.packed if spec.models[sample.index].archive == name]
+            copies = [
+                sample.name for sample in spec.packed_archives if spec.models[sample.index].archive == name
+            ]
             message = f"{name!r} has copies" if copies else f"no archive in `models` is named {name!r}"
             hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), models)
             yield Problem(path, message, hint)
@@ -76,7 +78,7 @@ def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
 @rule(
     "FL327",
     source="https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html",
-    needed=True,
+    is_needed=True,
 )
 def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples fit CloudFormation's event for the endpoint check.
@@ -140,7 +142,7 @@ def oversized_request(context: ModelsContext) -> Iterator[Problem]:
 
 
 def _requests(context: ModelsContext) -> Iterator[_Request]:
-    for model in context.called:
+    for model in context.reachable_models:
         name, size = f"a request of model {model.name!r}", model.facts.item_bytes
         yield _Request(path=model.path, name=name, size=size, is_least=True)
     for index, sample in enumerate(context.samples):

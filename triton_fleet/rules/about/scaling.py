@@ -19,7 +19,7 @@ ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autosca
 SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
 
 
-@rule("FL270", source=SCALING, needed=True)
+@rule("FL270", source=SCALING, is_needed=True)
 def scaling_to_zero(endpoint: EndpointContext) -> Iterator[Problem]:
     """A scaled endpoint keeps at least one instance, in its schedules as well.
 
@@ -47,7 +47,7 @@ def initial_count_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
         )
 
 
-@POOL.rule("FL272", source=METRICS, needed=True)
+@POOL.rule("FL272", source=METRICS, is_needed=True)
 def unmeasured_scaling_target(endpoint: EndpointContext) -> Iterator[Problem]:
     """The endpoint has the metric that it is scaled on.
 

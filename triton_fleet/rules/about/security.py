@@ -13,7 +13,7 @@ from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.source import KeyPath
 
 
-@rule("FL570", source="docs/security.md", needed=True)
+@rule("FL570", source="docs/security.md", is_needed=True)
 def disallowed_invoker(endpoint: EndpointContext) -> Iterator[Problem]:
     """The roles that may call an endpoint are of accounts that the environment allows.
 
@@ -118,7 +118,7 @@ def single_subnet(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(("network", "subnets"), message, "add a subnet of the same VPC in another zone")
 
 
-@rule("FL550", source="docs/security.md", needed=True)
+@rule("FL550", source="docs/security.md", is_needed=True)
 def disallowed_network(endpoint: EndpointContext) -> Iterator[Problem]:
     """An endpoint joins only subnets and security groups that the environment allows.
 
@@ -171,9 +171,8 @@ def missing_security_fix(endpoint: EndpointContext) -> Iterator[Problem]:
     images.md lists them too. A policy requires them by `require: {security_fixes: {severity: high}}`.
     """
     gap = security_gap(endpoint)
-    if gap is not None and gap.missing:
-        message = (
-            f"Triton {gap.release} lacks security fixes for `mode: {gap.mode}`: {fix_names(gap.missing)}"
-        )
-        hint = f'{gap.remedy(gap.missing)}; or write `allow: {{missing-security-fix: "…"}}` with the reason'
+    if gap is not None and gap.missing_fixes:
+        names, remedy = fix_names(gap.missing_fixes), gap.remedy(gap.missing_fixes)
+        message = f"Triton {gap.release} lacks security fixes for `mode: {gap.mode}`: {names}"
+        hint = f'{remedy}; or write `allow: {{missing-security-fix: "…"}}` with the reason'
         yield Problem(("triton",), message, hint)

@@ -41,7 +41,7 @@ def case_variant_tags(endpoint: EndpointContext) -> Iterator[Problem]:
 @rule(
     "FL571",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/introduction_attribute-based-access-control.html",
-    needed=True,
+    is_needed=True,
 )
 def protected_tag(endpoint: EndpointContext) -> Iterator[Problem]:
     """No spec, folder or profile sets a tag that the environment protects.

@@ -17,7 +17,7 @@ class Breach:
         key: The key of the statement, such as `monthly_cost.endpoint`.
         code: The finding's code.
         path: Where it stands in the spec, or in the environment's file.
-        found: What the endpoint has, as the first half of a sentence.
+        observation: What the endpoint has, as the first half of a sentence.
         rule: What the policy has to that, as "allows ml.g5.*".
         remedy: What to write instead.
         of_environment: It stands in the environment's file, so that it is one finding for all endpoints.
@@ -27,7 +27,7 @@ class Breach:
     key: str
     code: str
     path: KeyPath
-    found: str
+    observation: str
     rule: str
     remedy: str
     of_environment: bool = False
@@ -47,7 +47,7 @@ def breach_finding(breach: Breach, file: PolicyFile, index: int, mark: Mark, mor
     name, owner = file.policy.statements[index].name, file.policy.owner
     by = ", ".join(filter(None, (f"`{name}`, of {owner.team}", owner.contact)))
     line = file.line(("statements", index, *breach.key.split(".")))
-    message = f"{breach.found}; {line} {breach.rule} ({by})"
+    message = f"{breach.observation}; {line} {breach.rule} ({by})"
     hint = f"{breach.remedy}, or ask {file.owner} for an exception"
     finding = finding_at(mark, breach.code, f"{message}. {more}" if more else message, hint)
     return replace(finding, severity=breach.severity)

@@ -91,7 +91,7 @@ class PolicyCheck:
         exceptions = Exceptions(file, self.project.environment.environment, self.today)
         yield from with_endpoints(self.breaches(file, exceptions))
         project, names = self.project, {subject.name for subject in self.subjects}
-        fleet = {*names, *project.spec_files, *project.absent, *project.unpromoted}
+        fleet = {*names, *project.spec_files, *project.absent, *project.unpromoted_names}
         yield from exceptions.findings(self.subjects, fleet, whole=set(project.spec_files) <= names)
 
     def breaches(self, file: PolicyFile, exceptions: Exceptions) -> Iterator[tuple[str, Finding]]:
@@ -121,7 +121,7 @@ class PolicyCheck:
                 source = (
                     self.project.environment_source if breach.of_environment else subject.loaded_spec.source
                 )
-                more = exceptions.ended(statement.name, breach.key, subject.name)
+                more = exceptions.expiry(statement.name, breach.key, subject.name)
                 yield subject.name, breach_finding(breach, file, index, source.mark(breach.path), more)
 
     def _breaches(self, statement: Statement, subject: Subject) -> Iterator[Breach]:
@@ -140,7 +140,7 @@ class PolicyCheck:
         limit, key = exact(statement.monthly_cost.owner), "monthly_cost.owner"
         excuses = partial(exceptions.excuses, statement.name, key)
         teams = defaultdict[str, list[Subject]](list)
-        for subject in (*self.subjects, *self.others):
+        for subject in (*self.subjects, *self.other_subjects):
             if subject.team and is_about(statement.when, subject):
                 teams[subject.team].append(subject)
         names = {subject.name for subject in self.subjects}
@@ -154,7 +154,7 @@ class PolicyCheck:
             rule = f"allows {money(limit, self._currency)} a month"
             if payers_in_check and monthly_cost(payers) > limit:
                 notices = (
-                    exceptions.ended(statement.name, key, member_of_team.name) for member_of_team in payers
+                    exceptions.expiry(statement.name, key, member_of_team.name) for member_of_team in payers
                 )
                 breach, at = self._over_budget(team, payers, names, limit)
                 mark, more = at.loaded_spec.source.mark(breach.path), next(filter(None, notices), "")
@@ -163,7 +163,7 @@ class PolicyCheck:
                 without_price = [
                     member_of_team
                     for member_of_team in payers
-                    if member_of_team.spending.unpriced and not excuses(member_of_team.name)
+                    if member_of_team.spending.unpriced_machines and not excuses(member_of_team.name)
                 ]
                 if without_price:
                     breach, at = _unknown_budget(team, payers, without_price, payers_in_check, rule)
@@ -180,7 +180,7 @@ class PolicyCheck:
     def _over_budget(
         self, team: str, members: Sequence[Subject], names: Collection[str], limit: Decimal
     ) -> tuple[Breach, Subject]:
-        by_cost = sorted(members, key=lambda member: (-member.spending.cost.hourly, member.name))
+        by_cost = sorted(members, key=lambda member: (-member.spending.cost.per_hour, member.name))
         at = next(member for member in by_cost if member.name in names)
         shares = [f"{member.name} {amount([member])}" for member in by_cost[:MAX_SHARES]]
         more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
@@ -189,7 +189,7 @@ class PolicyCheck:
             key="monthly_cost.owner",
             code="FL955",
             path=at.spending.path,
-            found=f"at their maximum, the endpoints of {team} in {environment!r} cost"
+            observation=f"at their maximum, the endpoints of {team} in {environment!r} cost"
             f" {cost_text(members)} ({', '.join([*shares, *more])})",
             rule=f"allows {money(limit, self._currency)}",
             remedy="lower the maximum instances of one of them",
@@ -201,7 +201,7 @@ class PolicyCheck:
         return self.project.fleet.prices.currency
 
     @cached_property
-    def others(self) -> tuple[Subject, ...]:
+    def other_subjects(self) -> tuple[Subject, ...]:
         """The endpoints of the environment that are not checked, without those that cannot be read."""
         names, unchecked_subjects = {subject.name for subject in self.subjects}, list[Subject]()
         for name in self.project.spec_files:
@@ -238,7 +238,9 @@ def _unknown_budget(
     first, *rest = sorted(without_price, key=lambda subject: subject.name not in names)
     also = f", as are the costs of {', '.join(subject.name for subject in rest[:MAX_SHARES])}" if rest else ""
     effect = f"the cost of {first.name} is unknown{also}; {team} costs {cost_text(members)}"
-    breach = unpriced_cost(first, first.spending.unpriced[0], "monthly_cost.owner", effect, rule)
+    breach = unpriced_cost(first, first.spending.unpriced_machines[0], "monthly_cost.owner", effect, rule)
     return (
-        (breach, first) if first.name in names else (replace(breach, path=subjects[0].most.path), subjects[0])
+        (breach, first)
+        if first.name in names
+        else (replace(breach, path=subjects[0].max_count.path), subjects[0])
     )

@@ -60,7 +60,7 @@ class Exceptions:
                 return True
         return False
 
-    def ended(self, statement: str, key: str, endpoint: str) -> str:
+    def expiry(self, statement: str, key: str, endpoint: str) -> str:
         """The part of a message about an exception that has ended; empty where there was none."""
         for index, exception in self._of(statement, key, endpoint):
             if exception.until < self.today:

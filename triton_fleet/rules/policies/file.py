@@ -105,7 +105,7 @@ def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
             if any(matches((pattern,), name) for name in names):
                 continue
             message, mark = f"{subject} names an unknown {path[-1]}: {pattern!r}", file.source.mark(path)
-            hint = did_you_mean(pattern, names, list_all=True)
+            hint = did_you_mean(pattern, names, whole_list=True)
             if "*" in pattern:  # it may be of later files
                 yield replace(finding_at(mark, "FL995", message, hint), severity=Severity.WARNING)
             else:

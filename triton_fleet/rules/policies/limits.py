@@ -49,7 +49,7 @@ def _instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 key="instances",
                 code="FL950",
                 path=machine.path,
-                found=f"{machine.label or '`instance.type`'} is {machine.type}",
+                observation=f"{machine.label or '`instance.type`'} is {machine.type}",
                 rule=f"allows {join_words(patterns)}",
                 remedy=_proposal(patterns),
             )
@@ -83,7 +83,7 @@ def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 key="gpus.max",
                 code="FL951",
                 path=machine.path,
-                found=f"{machine.label or '`instance.type`'} is {machine.type},"
+                observation=f"{machine.label or '`instance.type`'} is {machine.type},"
                 f" which has {count_of(number, 'GPU')}",
                 rule=f"allows {limit_text} in an instance",
                 remedy=f"write an instance type with {limit_text} or fewer"
@@ -110,7 +110,7 @@ def _regions(statement: Statement, subject: Subject) -> Iterator[Breach]:
             key="regions",
             code="FL952",
             path=("region",),
-            found=f"the environment {environment.environment!r} is in {environment.region}",
+            observation=f"the environment {environment.environment!r} is in {environment.region}",
             rule=f"allows {join_words(regions)}",
             remedy=f"use an environment in {join_words(regions, 'or')} for it",
             of_environment=True,
@@ -128,7 +128,7 @@ def _max_instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 key="max_instances",
                 code="FL953",
                 path=count.path,
-                found=f"{count.label or f'`{dotted_path(count.path)}`'} is {count.number}",
+                observation=f"{count.label or f'`{dotted_path(count.path)}`'} is {count.number}",
                 rule=rule,
                 remedy=f"write {maximum} or fewer",
             )
@@ -148,19 +148,20 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
         return
     spending, currency = subject.spending, subject.project.fleet.prices.currency
     key, rule = "monthly_cost.endpoint", f"allows {money(limit, currency)}"
-    if spending.cost.monthly > exact(limit):
+    if spending.cost.per_month > exact(limit):
         fit = int(exact(limit) / MONTH / spending.price) if spending.price and len(spending.parts) == 1 else 0
+        parts = join_words(spending.parts)
         fewer = f"write {fit} or fewer, or" if fit else "write"
         yield Breach(
             key=key,
             code="FL954",
             path=spending.path,
-            found=f"at its maximum, {join_words(spending.parts)}, the endpoint costs {cost_text([subject])}",
+            observation=f"at its maximum, {parts}, the endpoint costs {cost_text([subject])}",
             rule=rule,
             remedy=f"{fewer} another instance type",
         )
         return
-    for machine in spending.unpriced:
+    for machine in spending.unpriced_machines:
         yield unpriced_cost(subject, machine, key, "the cost is unknown", f"{rule} a month")
     yield from computed_costs(subject, key, "FL954", f"{rule} a month")
 
@@ -181,7 +182,7 @@ def cost_text(subjects: Collection[Subject]) -> str:
 def amount(subjects: Collection[Subject], period: str = "") -> str:
     """The same without the legend of `~`, and with another period: `8,110.08 USD, and 1 unknown`."""
     spendings, total = [subject.spending for subject in subjects], monthly_cost(subjects)
-    unknown = sum(bool(spending.unpriced) for spending in spendings)
+    unknown = sum(bool(spending.unpriced_machines) for spending in spendings)
     sign = price_sign(certain=not any(spending.is_computed for spending in spendings))
     currency = next(iter(subjects)).project.fleet.prices.currency
     amount_text = f"{sign}{money(total, currency)}{period}" if total or not unknown else None
@@ -191,7 +192,7 @@ def amount(subjects: Collection[Subject], period: str = "") -> str:
 def monthly_cost(subjects: Iterable[Subject]) -> Decimal:
     """The money that endpoints cost a month at the most, as far as it is known."""
     total = sum_of(subject.spending.cost for subject in subjects)
-    return total.monthly if total else Decimal(0)
+    return total.per_month if total else Decimal(0)
 
 
 def computed_costs(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
@@ -205,23 +206,24 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
         return
     releases, release = statement.triton.releases, subject.loaded_spec.spec.triton
     yield from _of_release(releases, release, today, ("triton",), f"`triton` is {release}")
-    rule = f"allows {join_words(list(releases))}"
+    yield from unproved_release(subject, RELEASES, "FL956", f"allows {join_words(list(releases))}")
+    image, image_release = subject.loaded_spec.spec.own_image, subject.image_release
+    if image is not None and image.uri is not None and image_release is not None and image_release != release:
+        observation = f"the image contains Triton {image_release}"
+        yield from _of_release(releases, image_release, today, ("image", "uri"), observation)
+
+
+def unproved_release(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
+    """Breaches by raw images, and by an image of whose release nothing is known."""
     for raw in subject.raw_properties("Model", *IMAGES):
         observation = f"the raw property {raw.name} replaces the image of `triton`"
         yield Breach(
-            key=RELEASES, code="FL956", path=raw.path, found=observation, rule=rule, remedy="leave it out"
+            key=key, code=code, path=raw.path, observation=observation, rule=rule, remedy="leave it out"
         )
     image = subject.loaded_spec.spec.own_image
-    if image is None or image.uri is None:
-        return
-    image_release, path = subject.image_release, ("image", "uri")
-    if image_release is None:
+    if image is not None and image.uri is not None and subject.image_release is None:
         remedy = f"run {subject.lock_command} with credentials that may pull it"
-        yield unknown_fact(RELEASES, path, "the Triton release in the image is unknown", rule, remedy)
-    elif image_release != release:
-        yield from _of_release(
-            releases, image_release, today, path, f"the image contains Triton {image_release}"
-        )
+        yield unknown_fact(key, ("image", "uri"), "the Triton release in the image is unknown", rule, remedy)
 
 
 def _of_release(
@@ -240,7 +242,13 @@ def _of_release(
             severity, code, rule = Severity.WARNING, "FL958", f"allows it until {last.isoformat()}"
             observation = f"{observation}, and {remaining_days(last, today)}"
     yield Breach(
-        key=RELEASES, code=code, path=path, found=observation, rule=rule, remedy=remedy, severity=severity
+        key=RELEASES,
+        code=code,
+        path=path,
+        observation=observation,
+        rule=rule,
+        remedy=remedy,
+        severity=severity,
     )
 
 
@@ -250,7 +258,7 @@ def _unchecked_values(
     """Raw properties that leave to CloudFormation what a key limits."""
     for raw in raws:
         observation = f"{raw.name} {leads_to} that is not written out, so that no policy can check it"
-        yield Breach(key=key, code=code, path=raw.path, found=observation, rule=rule, remedy=remedy)
+        yield Breach(key=key, code=code, path=raw.path, observation=observation, rule=rule, remedy=remedy)
 
 
 def unknown_fact(key: str, path: KeyPath, observation: str, rule: str, remedy: str = KNOWN_TYPE) -> Breach:
@@ -259,7 +267,7 @@ def unknown_fact(key: str, path: KeyPath, observation: str, rule: str, remedy: s
         key=key,
         code="FL994",
         path=path,
-        found=observation,
+        observation=observation,
         rule=rule,
         remedy=remedy,
         severity=Severity.WARNING,

@@ -9,17 +9,16 @@ from triton_fleet.context.context import endpoint_tags
 from triton_fleet.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
 from triton_fleet.context.security_fixes import fix_names, security_gap
 from triton_fleet.core.formats import count_of
-from triton_fleet.rules.about.raw_policy import IMAGES
 from triton_fleet.rules.policies.breach import Breach
 from triton_fleet.rules.policies.file import join_words
-from triton_fleet.rules.policies.limits import unknown_fact
+from triton_fleet.rules.policies.limits import unproved_release
 from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Requirements, SecurityFixes, Statement
 from triton_fleet.spec.problems import dotted_path
 from triton_fleet.spec.rollout import Strategy
 from triton_fleet.spec.source import KeyPath
 
-PROPOSED = {
+PROPOSALS = {
     Strategy.ALL_AT_ONCE: "{strategy: all-at-once}",
     Strategy.CANARY: "{strategy: canary, canary: 50%}",
     Strategy.LINEAR: "{strategy: linear, step: 50%}",
@@ -55,14 +54,16 @@ def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
             observation = f"the tag `{tag}` is empty" if tag in tags else f"there is no tag `{tag}`"
             path: KeyPath = ("tags", tag) if is_empty else ("tags",)
             remedy = f"write `tags: {{{tag}: VALUE}}`"
-            yield Breach(key="tags", code="FL959", path=path, found=observation, rule=rule, remedy=remedy)
+            yield Breach(
+                key="tags", code="FL959", path=path, observation=observation, rule=rule, remedy=remedy
+            )
     for resource in TAG_RESOURCES:
         for raw in subject.raw_properties(resource, "Tags"):
             yield Breach(
                 key="tags",
                 code="FL959",
                 path=raw.path,
-                found=f"the raw property {raw.name} of {resource} replaces `tags`",
+                observation=f"the raw property {raw.name} of {resource} replaces `tags`",
                 rule=rule,
                 remedy="write `tags` instead",
             )
@@ -98,7 +99,7 @@ def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
     strategy = spec.rollout.strategy if spec.rollout else None
     if strategies and strategy not in require.rollout:
         observation = "`rollout` is missing" if strategy is None else f"`rollout.strategy` is {strategy}"
-        remedy = f"write `rollout: {PROPOSED[require.rollout[0]]}`"
+        remedy = f"write `rollout: {PROPOSALS[require.rollout[0]]}`"
         rule = f"requires {join_words(strategies, 'or')}"
         yield _unmet("rollout", ("rollout", "strategy"), observation, rule, remedy)
     if require.rollback_alarms:
@@ -112,7 +113,7 @@ def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
     remedy = "write `rollout: {rollback_on: [errors]}`"
     if not spec.rollout:
         observation = "without `rollout`, nothing is rolled back"
-        remedy = f"write `rollout: {PROPOSED[Strategy.CANARY]}`"
+        remedy = f"write `rollout: {PROPOSALS[Strategy.CANARY]}`"
     elif not alarms:
         observation = "no alarm rolls back an update"
     elif not any(alarm.can_fire(spec) for alarm in alarms):
@@ -184,7 +185,7 @@ def _unmet(
         key=f"require.{key}",
         code="FL990",
         path=path,
-        found=observation,
+        observation=observation,
         rule=rule,
         remedy=remedy,
         of_environment=of_environment,
@@ -200,24 +201,15 @@ def security_breaches(statement: Statement, subject: Subject) -> Iterator[Breach
     if fixes is None:
         return
     rule = f"requires {_rule_text(fixes)}"
-    for raw in subject.raw_properties("Model", *IMAGES):
-        observation = f"the raw property {raw.name} replaces the image of `triton`"
-        yield Breach(
-            key=KEY, code="FL996", path=raw.path, found=observation, rule=rule, remedy="leave it out"
-        )
-    image = subject.loaded_spec.spec.own_image
-    if image is not None and image.uri is not None and subject.image_release is None:
-        remedy = f"run {subject.lock_command} with credentials that may pull it"
-        yield unknown_fact(KEY, ("image", "uri"), "the Triton release in the image is unknown", rule, remedy)
-        return
+    yield from unproved_release(subject, KEY, "FL996", rule)
     gap = security_gap(subject.locked_context)
-    missing_fixes = [fix for fix in gap.missing if _is_required(fix, fixes)] if gap else []
+    missing_fixes = [fix for fix in gap.missing_fixes if _is_required(fix, fixes)] if gap else []
     if gap is not None and missing_fixes:
         yield Breach(
             key=KEY,
             code="FL996",
             path=("triton",),
-            found=f"Triton {gap.release} lacks {fix_names(missing_fixes)}",
+            observation=f"Triton {gap.release} lacks {fix_names(missing_fixes)}",
             rule=rule,
             remedy=gap.remedy(missing_fixes),
         )

@@ -40,7 +40,7 @@ class Spending:
         parts: The instances, such as `20 × ml.g5.xlarge`.
         price: An hour of one instance of the spec's own variant; 0 if it is unknown.
         path: The key that leads to the largest part of it.
-        unpriced: The instance types whose price is unknown.
+        unpriced_machines: The instance types whose price is unknown.
         is_computed: A part of the cost is of a price that is computed.
     """
 
@@ -48,7 +48,7 @@ class Spending:
     parts: tuple[str, ...]
     price: Decimal
     path: KeyPath
-    unpriced: tuple[Machine, ...]
+    unpriced_machines: tuple[Machine, ...]
     is_computed: bool
 
 
@@ -80,7 +80,7 @@ class Subject:
     @cached_property
     def context(self) -> EndpointContext:
         """The endpoint as rules look at it, without its lock."""
-        return EndpointContext(loaded=self.loaded_spec, environment=self.project.environment, lock=None)
+        return EndpointContext(loaded_spec=self.loaded_spec, environment=self.project.environment, lock=None)
 
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
@@ -131,7 +131,9 @@ class Subject:
     @cached_property
     def locked_context(self) -> EndpointContext:
         """The endpoint as rules look at it, with its lock."""
-        return EndpointContext(loaded=self.loaded_spec, environment=self.project.environment, lock=self.lock)
+        return EndpointContext(
+            loaded_spec=self.loaded_spec, environment=self.project.environment, lock=self.lock
+        )
 
     @property
     def image_release(self) -> str | None:
@@ -145,7 +147,7 @@ class Subject:
         return {raw.path: raw for raw in properties if raw}.values()
 
     @cached_property
-    def most(self) -> InstanceCount:
+    def max_count(self) -> InstanceCount:
         """The key that leads to the most instances of the spec's own variant."""
         return max(
             (count for count in self.counts if count.variant == OWN_VARIANT),
@@ -161,28 +163,30 @@ class Subject:
         prices, parts, types, own = dict[KeyPath, Decimal](), list[str](), list[str](), Decimal(0)
         for variant, machines in variants.items():
             number = max((count.number for count in self.counts if count.variant == variant), default=1)
-            dearest = max(machines, key=lambda machine_of_pool: self._hourly(machine_of_pool.type))
-            price = self._hourly(dearest.type)
+            dearest = max(machines, key=lambda machine_of_pool: self._price_per_hour(machine_of_pool.type))
+            price = self._price_per_hour(dearest.type)
             is_own_type = dearest.path == ("instance", "type")
-            prices[self.most.path if is_own_type else dearest.path] = number * price
+            prices[self.max_count.path if is_own_type else dearest.path] = number * price
             parts.append(f"{number} × {dearest.type}")
             types.append(dearest.type)
             own = price if variant == OWN_VARIANT else own
         return Spending(
-            cost=Cost(hourly=sum(prices.values(), Decimal(0))),
+            cost=Cost(per_hour=sum(prices.values(), Decimal(0))),
             parts=tuple(parts),
             price=own,
             path=max(prices, key=lambda path: prices[path]),
-            unpriced=tuple(machine for machine in self.machines if self._price(machine.type) is None),
+            unpriced_machines=tuple(
+                machine for machine in self.machines if self._price(machine.type) is None
+            ),
             is_computed=any(price and not price.certain for price in map(self._price, types)),
         )
 
     def _price(self, instance_type: str) -> Price | None:
         return self.project.fleet.prices.price(instance_type, self.project.environment.region)
 
-    def _hourly(self, instance_type: str) -> Decimal:
+    def _price_per_hour(self, instance_type: str) -> Decimal:
         price = self._price(instance_type)
-        return Decimal(0) if price is None else price.hourly
+        return Decimal(0) if price is None else price.per_hour
 
 
 def _is_readable(raw: RawProperty) -> bool:

@@ -11,7 +11,7 @@ import yaml
 
 from triton_fleet.spec.reference.words import Schema, alternatives, resolve_reference, values_of, words
 
-ANY = "NAME"
+ANY_NAME = "NAME"
 """The name in a path for any key of a free mapping."""
 _DEFAULT = re.compile(r"(?:; d|(?:^| )D)efault: (.+?)(?:\.(?: |$)|$)")
 """The words in which a description gives the default of its key."""
@@ -45,7 +45,7 @@ def sections(schema: Schema) -> tuple[Section, ...]:
 
 def anchor(path: str) -> str:
     """The end of a link to a key or a section: `scaling.schedules.at`."""
-    return path.replace("[]", "").replace(f".{ANY}", "")
+    return path.replace("[]", "").replace(f".{ANY_NAME}", "")
 
 
 def default_text(description: str) -> str | None:
@@ -94,7 +94,7 @@ def _mapping_in(schema: Schema, root: Schema) -> tuple[Schema, str] | None:
     if "properties" in forms[0]:
         return forms[0], ""
     values = values_of(forms[0])
-    inner, suffix = (forms[0]["items"], "[]") if "items" in forms[0] else (values, f".{ANY}")
+    inner, suffix = (forms[0]["items"], "[]") if "items" in forms[0] else (values, f".{ANY_NAME}")
     mapping = None if inner is None else _mapping_in(inner, root)
     return None if mapping is None else (mapping[0], suffix + mapping[1])
 

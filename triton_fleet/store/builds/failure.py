@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from triton_fleet.awsapi.errors import NOT_FOUND, http_status
+from triton_fleet.findings import Finding
+from triton_fleet.spec.source import Mark, finding_at
 from triton_fleet.store.builds.codebuild import SUCCEEDED, TIMED_OUT, Build
+from triton_fleet.store.content_store import read_object
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -33,6 +35,9 @@ class Failure(BaseModel):
     """The id of the build; "" if the script did not know it."""
 
 
+TIMEOUT = "`engine_builds.timeout` of the environment"
+
+
 @dataclass(frozen=True, kw_only=True)
 class FailureTerms:
     """How failures of one sort of build are reported.
@@ -41,29 +46,46 @@ class FailureTerms:
         codes: The rule's code by the exit code of the build script.
         unknown: The code of every other failure.
         late: The code of a build that took too long.
-        timeout: What limits its time.
-        manifest: The address of what a build that succeeds writes last.
+        failure: The key of the object to which the script writes a failure.
+        manifest: The key of what a build that succeeds writes last.
         subject: What is built: `an engine`.
     """
 
     codes: Mapping[int, str]
     unknown: str
     late: str
-    timeout: str
+    failure: str
     manifest: str
     subject: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class FailureReport:
-    """A failure for people: `reason` and `hint` are clauses, the reason with the last lines of the log."""
+def failure_findings(
+    s3: S3Client,
+    bucket: str,
+    build: Build,
+    log: Sequence[str],
+    terms: FailureTerms,
+    messages: Mapping[Mark, str],
+) -> list[Finding]:
+    """The findings for a build that ended without a result, with the last lines of its log.
 
-    code: str
-    reason: str
-    hint: str
+    `messages` are what was not built, at each place that needs it.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    failure = _read_failure(s3, bucket, terms.failure, build.id)
+    code, reason, remedy, lines = _describe(build, failure, bucket, terms)
+    last_lines = list(lines or log)[-MAX_LINES:]
+    quotation = "".join(f"\n    {line}" for line in last_lines if line not in reason)
+    log_location = build.link or f"{build.log_group}, stream {build.log_stream}"
+    hint = "; ".join(filter(None, (remedy, f"the full log is in {log_location}")))
+    return [
+        finding_at(mark, code, f"{message}: {reason}{quotation}", hint) for mark, message in messages.items()
+    ]
 
 
-def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | None:
+def _read_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | None:
     """The failure that a build recorded in an object; None if it recorded none.
 
     Failures of other builds are ignored: one that was stopped can still write its own for some minutes.
@@ -71,41 +93,22 @@ def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | N
     Raises:
         ClientError: access is denied.
     """
-    try:
-        content = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
-    except ClientError as error:
-        if http_status(error) == NOT_FOUND:
-            return None
-        raise
-    try:
-        failure = Failure.model_validate_json(content)
-    except ValidationError:
-        return None
-    return failure if failure.by in ("", build) else None
-
-
-def failure_report(
-    build: Build, failure: Failure | None, log: Sequence[str], terms: FailureTerms
-) -> FailureReport:
-    """The report of a build that ended without a result."""
-    log_location = build.link or f"{build.log_group}, stream {build.log_stream}"
-    code, reason, remedy, lines = _describe(build, failure, terms)
-    last_lines = list(lines or log)[-MAX_LINES:]
-    quotation = "".join(f"\n    {line}" for line in last_lines if line not in reason)
-    hint = "; ".join(filter(None, (remedy, f"the full log is in {log_location}")))
-    return FailureReport(code=code, reason=f"{reason}{quotation}", hint=hint)
+    with suppress(ValidationError):
+        failure = Failure.model_validate_json(read_object(s3, bucket, key) or b"")
+        return failure if failure.by in ("", build) else None
+    return None
 
 
 def _describe(
-    build: Build, failure: Failure | None, terms: FailureTerms
+    build: Build, failure: Failure | None, bucket: str, terms: FailureTerms
 ) -> tuple[str, str, str, tuple[str, ...]]:
     if failure is not None:
         code = terms.codes.get(failure.exit_code, terms.unknown)
         return code, f"{failure.problem}: {failure.message}", failure.remedy, failure.log
     if build.status == TIMED_OUT:
-        return terms.late, "CodeBuild stopped the build at its timeout", f"raise {terms.timeout}", ()
+        return terms.late, "CodeBuild stopped the build at its timeout", f"raise {TIMEOUT}", ()
     if build.status == SUCCEEDED:
-        remedy = f"delete {terms.manifest} if it exists without its result, and publish again"
+        remedy = f"delete s3://{bucket}/{terms.manifest} if it exists without its result, and publish again"
         return terms.unknown, f"the build succeeded without writing {terms.subject}", remedy, ()
     reason = f": {build.reason}" if build.reason else ""
     return terms.unknown, f"the build ended with the status {build.status}{reason}", "", ()

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
-from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, answered_at, http_status
+from triton_fleet.awsapi.errors import (
+    CONFLICT,
+    NOT_FOUND,
+    PRECONDITION_FAILED,
+    SuppressErrors,
+    answered_at,
+    http_status,
+)
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
@@ -133,11 +140,8 @@ class Lease(Generic[AnyTerms]):
 
     def release(self) -> None:
         """Release it, unless another publisher has it by now."""
-        try:
+        with SuppressErrors(NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
             self._s3.delete_object(Bucket=self._bucket, Key=self._key, IfMatch=self._etag)
-        except ClientError as error:
-            if http_status(error) not in (NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
-                raise
 
     def _write(self, **condition: Any) -> bool:
         """Write the terms on a condition; return whether they were written."""
@@ -146,14 +150,12 @@ class Lease(Generic[AnyTerms]):
             "Key": self._key,
             "Body": self._content.dump_json(self._terms),
         }
-        try:
+        with SuppressErrors(NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
             self._etag = self._s3.put_object(**request, **condition)["ETag"]
-        except ClientError as error:
-            if http_status(error) not in (NOT_FOUND, PRECONDITION_FAILED, CONFLICT):
-                raise
-            # If an answer was lost, botocore has retried, and the existing object is our own.
-            current = self.current()
-            if current is None or current.terms != self._terms:
-                return False
-            self._etag = current.etag
+            return True
+        # If an answer was lost, botocore has retried, and the existing object is our own.
+        current = self.current()
+        if current is None or current.terms != self._terms:
+            return False
+        self._etag = current.etag
         return True

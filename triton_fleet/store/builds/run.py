@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Generic
@@ -22,23 +22,24 @@ PACE = Pace()
 
 
 @dataclass(frozen=True)
-class BuildOutcome(Generic[Result]):
-    """The outcome of one task: its result, whether it was built for this publish, or why there is none."""
+class Builds(Generic[Result]):
+    """The results that exist, by key, the keys of those that were built now, and why others are missing."""
 
-    result: Result | None = None
-    is_new: bool = False
+    results: Mapping[str, Result]
+    new_keys: Sequence[str] = ()
     findings: tuple[Finding, ...] = ()
 
 
 def run_builds(
     clients: BuildClients,
     project: Project,
-    tasks: Sequence[BuildTask[Result]],
+    tasks: Mapping[str, BuildTask[Result]],
+    results: Mapping[str, Result],
     uploads: Uploads,
     progress: PublishProgress,
     pace: Pace,
-) -> list[BuildOutcome[Result]]:
-    """Build these; a failure does not stop the others, an interruption stops all, and the uploads.
+) -> Builds[Result]:
+    """Add to results; a failure does not stop the other tasks, an interruption stops all, and the uploads.
 
     Raises:
         CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
@@ -53,19 +54,25 @@ def run_builds(
         cancellation=cancellation,
     )
 
-    def outcome(task: BuildTask[Result]) -> BuildOutcome[Result]:
+    def build(key: str) -> tuple[Result | None, bool, Sequence[Finding]]:
         try:
-            with progress.build(f"{task.kind} {task.name}") as tell:
-                work = BuildWork(context, task, tell)
-                return BuildOutcome(work.result(), work.has_built)
+            with progress.build(f"{tasks[key].kind} {tasks[key].name}") as tell:
+                work = BuildWork(context, tasks[key], tell)
+                return work.result(), work.has_built, ()
         except FindingsError as error:
-            return BuildOutcome(findings=tuple(error.findings))
+            return None, False, error.findings
 
     def stop() -> None:
         cancellation.set()
         uploads.cancel()
 
-    return all_in_parallel(tasks, outcome, project.environment.engine_builds.at_once, stop)
+    outcomes = all_in_parallel(tasks, build, project.environment.engine_builds.at_once, stop)
+    keyed_outcomes = list(zip(tasks, outcomes, strict=True))
+    return Builds(
+        {**results, **{key: result for key, (result, _, _) in keyed_outcomes if result is not None}},
+        [key for key, (_, is_new, _) in keyed_outcomes if is_new],
+        tuple(finding for _, _, findings in outcomes for finding in findings),
+    )
 
 
 def _user() -> str:

@@ -8,9 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zipfile import ZipFile, ZipInfo
 
-from botocore.exceptions import ClientError
-
-from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, http_status
+from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, SuppressErrors
 from triton_fleet.builds.engines.artifacts import script_key
 from triton_fleet.core.folders import source_path
 from triton_fleet.store.content_store import digest_of
@@ -53,9 +51,6 @@ class ScriptUpload:
         content, digest = build_script()
         key = script_key(digest)
         if digest_of(self._s3, self._bucket, key) is None:
-            try:
+            with SuppressErrors(PRECONDITION_FAILED, CONFLICT):
                 self._s3.put_object(Bucket=self._bucket, Key=key, Body=content, IfNoneMatch="*")
-            except ClientError as error:
-                if http_status(error) not in (PRECONDITION_FAILED, CONFLICT):
-                    raise
         return key

@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 from functools import cached_property
 
-from botocore.exceptions import ClientError
-
-from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, http_status
+from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, SuppressErrors
 from triton_fleet.builds.engines.artifacts import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
-from triton_fleet.builds.engines.endpoint_engines import spec_engines
+from triton_fleet.builds.engines.endpoint_engines import spec_engine
 from triton_fleet.builds.engines.request import EngineJob, EngineRequest
 from triton_fleet.catalog.amis import least_driver
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
@@ -75,10 +73,7 @@ class BuildInputs:
 
     def _put_onnx(self, use: EngineUse, place: ObjectPlace) -> None:
         loaded_spec = self._project.load(use.endpoint.name)
-        engines = {
-            (index, engine.model): (path, engine) for path, index, engine in spec_engines(loaded_spec.spec)
-        }
-        path, engine = engines[(use.engine.index, use.engine.model)]
+        path, engine = spec_engine(loaded_spec.spec, use.engine.index, use.engine.model)
         source = onnx_of(loaded_spec, path, engine, lambda: self._s3)
         digest, size = use.engine.build.onnx, use.engine.size
         try:
@@ -108,23 +103,19 @@ class BuildInputs:
     def _copy(self, source: OnnxObject, place: ObjectPlace, digest: str) -> None:
         """Copy it on the server; the answer has the digest of the copy."""
         location = source.location
-        with s3_errors_as_findings(location):
-            try:
-                answer = self._s3.copy_object(
-                    CopySource={"Bucket": location.bucket, "Key": location.key},
-                    Bucket=place.bucket,
-                    Key=place.key,
-                    ChecksumAlgorithm="SHA256",
-                    IfNoneMatch="*",
-                )
-            except ClientError as error:
-                if http_status(error) in (PRECONDITION_FAILED, CONFLICT):
-                    return  # another publisher has written it, or is writing it
-                raise
-        checksum = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()
-        if f"sha256:{checksum}" != digest:
-            self._s3.delete_object(Bucket=place.bucket, Key=place.key)
-            raise ContentChangedError(f"sha256:{checksum}")
+        # Another publisher may have written it, or be writing it.
+        with s3_errors_as_findings(location), SuppressErrors(PRECONDITION_FAILED, CONFLICT):
+            answer = self._s3.copy_object(
+                CopySource={"Bucket": location.bucket, "Key": location.key},
+                Bucket=place.bucket,
+                Key=place.key,
+                ChecksumAlgorithm="SHA256",
+                IfNoneMatch="*",
+            )
+            checksum = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()
+            if f"sha256:{checksum}" != digest:
+                self._s3.delete_object(Bucket=place.bucket, Key=place.key)
+                raise ContentChangedError(f"sha256:{checksum}")
 
     def _request(self, use: EngineUse, seconds: int) -> EngineRequest:
         endpoint, build = use.endpoint, use.engine.build
@@ -165,12 +156,7 @@ class BuildInputs:
     @cached_property
     def _job_role(self) -> str:
         name = self._deployment.engine_job_role
-        try:
+        with SuppressErrors(NO_ROLE):
             return self._clients.ssm.get_parameter(Name=name)["Parameter"]["Value"]
-        except ClientError as error:
-            if error.response["Error"]["Code"] != NO_ROLE:
-                raise
-            remedy = f"run `fleet deploy --env {self._deployment.environment} --foundation` to create it"
-            raise CannotRunError(
-                f"the role for jobs that build engines ({name}) is missing", remedy
-            ) from error
+        remedy = f"run `fleet deploy --env {self._deployment.environment} --foundation` to create it"
+        raise CannotRunError(f"the role for jobs that build engines ({name}) is missing", remedy)

@@ -35,7 +35,7 @@ def archive_engines(
     if not any(archive.engines for archive in loaded_spec.spec.models):
         return []
     lock = None if image is None else Lock(endpoint=loaded_spec.spec.endpoint, archives={}, image=image)
-    context = EndpointContext(loaded=loaded_spec, environment=environment, lock=lock)
+    context = EndpointContext(loaded_spec=loaded_spec, environment=environment, lock=lock)
     return [
         planned_engine
         for planned_engine in planned_engines(context)
@@ -62,7 +62,7 @@ def measured_engines(
         CannotRunError: S3 is needed and cannot be read.
     """
     locked_by_archive: dict[int, dict[str, LockedEngine]] = {}
-    loaded_spec = repositories.loaded
+    loaded_spec = repositories.loaded_spec
     engines = archive_engines(loaded_spec, environment, image)
     archives = earlier_lock.archives if earlier_lock is not None else {}
 
@@ -92,7 +92,7 @@ def require_models(repositories: SpecRepositories) -> None:
     Raises:
         FindingsError: models are missing, or a repository is.
     """
-    findings, loaded_spec = list[Finding](), repositories.loaded
+    findings, loaded_spec = list[Finding](), repositories.loaded_spec
     for path, index, engine in spec_engines(loaded_spec.spec):
         if in_s3(loaded_spec.spec.models[index]):
             continue

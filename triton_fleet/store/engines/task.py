@@ -10,10 +10,10 @@ from triton_fleet.catalog.engines import build_quota
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
-from triton_fleet.store.builds.failure import Failure, FailureTerms, failure_report, told_failure
+from triton_fleet.store.builds.failure import FailureTerms, failure_findings
 from triton_fleet.store.builds.script import SOURCES
 from triton_fleet.store.engines.inputs import BuildInputs
-from triton_fleet.store.engines.request import EngineUse, StoredPlan, WantedEngine, stored_plan
+from triton_fleet.store.engines.request import StoredPlan, WantedEngine, stored_plan
 
 REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"
 
@@ -72,69 +72,34 @@ class EngineTask:
         hint = (
             f"request a higher quota {quota!r} of AWS CodeBuild in Service Quotas; a new account's is 0"
             if error.is_quota
-            else f"the build was chosen because: {use.engine.runner.why}"
+            else f"the build was chosen because: {use.engine.runner.reason}"
         )
         message = f"CodeBuild refuses the build of model {use.engine.model!r}: {error}"
         return [finding_at(use.engine.mark, REFUSAL, message, hint)]
 
     def failure(self, build: Build, log: Sequence[str]) -> list[Finding]:
         """Why a build has ended without a plan."""
-        key = built_key(self._engine.key, FAILURE)
-        failure = told_failure(self._clients.s3, self._bucket, key, build.id)
-        return failure_findings(self._engine, build, failure, log)
+        key = self._engine.key
+        terms = FailureTerms(
+            codes=CODES,
+            unknown=UNKNOWN,
+            late=TIME,
+            failure=built_key(key, FAILURE),
+            manifest=built_key(key, MANIFEST),
+            subject="an engine",
+        )
+        # Once for each line of the specs: copies share a line.
+        messages = {
+            use.engine.mark: f"the engine of model {use.engine.model!r} was not built"
+            for use in self._engine.uses
+        }
+        return failure_findings(self._clients.s3, self._bucket, build, log, terms, messages)
 
 
-MACHINE, MODEL, MEMORY, TIME, CHANGED_MODEL, REFUSAL, INTERRUPTION, UNKNOWN = (
-    "FL375",
-    "FL376",
-    "FL377",
-    "FL378",
-    "FL373",
-    "FL379",
-    "FL380",
-    "FL381",
-)
+TIME, REFUSAL, UNKNOWN = "FL378", "FL379", "FL381"
 CODES = {
-    10: MACHINE,
-    11: MACHINE,
-    12: MACHINE,
-    13: MACHINE,
-    14: CHANGED_MODEL,
-    15: MODEL,
-    16: MEMORY,
-    17: TIME,
-    18: MODEL,
-    19: MODEL,
-    20: REFUSAL,
-    21: INTERRUPTION,
+    **dict.fromkeys((10, 11, 12, 13), "FL375"),
+    **dict.fromkeys((15, 18, 19), "FL376"),
+    **{14: "FL373", 16: "FL377", 17: TIME, 20: REFUSAL, 21: "FL380"},
 }
 """By the exit code of the build script, which engine_build/engine_request/problems.py explains."""
-
-
-def failure_findings(
-    engine: WantedEngine, build: Build, failure: Failure | None, log: Sequence[str]
-) -> list[Finding]:
-    """The findings for a build that ended without an engine, at each line that needs it."""
-    terms = FailureTerms(
-        codes=CODES,
-        unknown=UNKNOWN,
-        late=TIME,
-        timeout="`engine_builds.timeout` of the environment",
-        manifest=f"s3://{engine.first.endpoint.deployment.bucket}/{built_key(engine.key, MANIFEST)}",
-        subject="an engine",
-    )
-    report = failure_report(build, failure, log, terms)
-    return [
-        finding_at(
-            use.engine.mark,
-            report.code,
-            f"the engine of model {use.engine.model!r} was not built: {report.reason}",
-            report.hint,
-        )
-        for use in _distinct_uses(engine)
-    ]
-
-
-def _distinct_uses(engine: WantedEngine) -> list[EngineUse]:
-    """One use for each line of the specs: copies share a line."""
-    return list({use.engine.mark: use for use in engine.uses}.values())

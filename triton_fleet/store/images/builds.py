@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -12,12 +12,12 @@ from triton_fleet.awsapi.errors import DENIAL_CODES, aws_errors_as_findings
 from triton_fleet.awsapi.images.reference import ImageReference, image_reference
 from triton_fleet.awsapi.images.registry import requested_image
 from triton_fleet.catalog.images import Image
-from triton_fleet.findings import CannotRunError, Finding, FindingsError, all_of
+from triton_fleet.findings import CannotRunError, FindingsError, all_of
 from triton_fleet.project.project import Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.builds.codebuild import Builders
-from triton_fleet.store.builds.run import run_builds
+from triton_fleet.store.builds.run import Builds, run_builds
 from triton_fleet.store.builds.script import ScriptUpload
 from triton_fleet.store.builds.work import Pace
 from triton_fleet.store.images.record import BuiltImage, built_image
@@ -77,15 +77,6 @@ class BaseImages:
         return str(details["imageId"]["imageDigest"])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImageBuilds:
-    """The images that exist, by key, the keys of those that were built now, and why others are missing."""
-
-    images: Mapping[str, BuiltImage]
-    new_keys: Sequence[str]
-    findings: tuple[Finding, ...]
-
-
 def build_images(
     s3: S3Client,
     ecr: Callable[[], Any],
@@ -94,7 +85,7 @@ def build_images(
     progress: PublishProgress,
     builders: Builders,
     pace: Pace,
-) -> ImageBuilds:
+) -> Builds[BuiltImage]:
     """Build the images that the repository lacks, those that were deleted too; others need no CodeBuild.
 
     A base without a digest is what the registry has under the release's tag now.
@@ -113,25 +104,20 @@ def build_images(
     lost_digests = {key: digest for key, digest in digests.items() if key not in kept_records}
     absent = [image for image in images if image.key not in kept_records]
     if not absent:
-        return ImageBuilds(images=kept_records, new_keys=(), findings=())
+        return Builds(kept_records)
 
     bases = BaseImages(ecr)
     base_images = all_of(absent, bases.of)
     clients = builders()
     with Uploads(s3) as uploads, progress.builds():
         script = ScriptUpload(s3, deployment.bucket)
-        tasks = [
-            ImageTask(clients, deployment, uploads, script, image, base, timeout, lost_digests.get(image.key))
+        tasks = {
+            image.key: ImageTask(
+                clients, deployment, uploads, script, image, base, timeout, lost_digests.get(image.key)
+            )
             for image, base in zip(absent, base_images, strict=True)
-        ]
-        outcomes = run_builds(clients, project, tasks, uploads, progress, pace)
-    by_key = {image.key: outcome for image, outcome in zip(absent, outcomes, strict=True)}
-    results = {key: outcome.result for key, outcome in by_key.items() if outcome.result is not None}
-    return ImageBuilds(
-        images=kept_records | results,
-        new_keys=[key for key, outcome in by_key.items() if outcome.is_new],
-        findings=tuple(finding for outcome in outcomes for finding in outcome.findings),
-    )
+        }
+        return run_builds(clients, project, tasks, kept_records, uploads, progress, pace)
 
 
 def _is_stored(ecr: Any, deployment: Deployment, digest: str) -> bool:

@@ -155,7 +155,7 @@ class _PendingImage:
     """An endpoint whose lock does not have the digest of its image, which is built from this source."""
 
     endpoint: ResolvedEndpoint
-    locked: LockedImage
+    locked_image: LockedImage
     source: ImageSource
 
 
@@ -188,7 +188,7 @@ def ensure_images(
     stale = {
         image_use: problem
         for image_use in image_uses
-        if (problem := image_difference(image_use.source, image_use.locked))
+        if (problem := image_difference(image_use.source, image_use.locked_image))
     }
     former = {image_use: image for image_use in stale if (image := _former_image(s3, owners, image_use))}
     if findings := [
@@ -201,7 +201,7 @@ def ensure_images(
     outcome = build_images(s3, ecr, project, images, progress, builders, pace)
     client, findings, digests = ecr(), list(outcome.findings), dict[str, str]()
     for image_use in image_uses:
-        image = former.get(image_use) or outcome.images.get(image_use.locked.key or "")
+        image = former.get(image_use) or outcome.results.get(image_use.locked_image.key or "")
         if image is None:
             continue
         problems = list(_differences(client, image_use, image))
@@ -225,7 +225,7 @@ def _pending_images(project: Project, endpoint: ResolvedEndpoint) -> Iterator[_P
 
 def _former_image(s3: S3Client, owners: Owners, image_use: _PendingImage) -> BuiltImage | None:
     """The image of an earlier lock, whose folder has changed since, if the endpoint had it."""
-    image = built_image(s3, image_use.endpoint.deployment, image_use.locked.key or "")
+    image = built_image(s3, image_use.endpoint.deployment, image_use.locked_image.key or "")
     name = image_use.endpoint.name
     return image if image and owners.owned_digests(name, [image.record.digest]) else None
 
@@ -240,7 +240,7 @@ def _differences(ecr: Any, image_use: _PendingImage, image: BuiltImage) -> Itera
         hint = "find out who pushed or deleted it; delete the tag, and deploy again: the image is built again"
         yield finding_at(mark, OTHER_TAG, message, hint)
     for fact in ("triton", *RELEASE_FACTS):
-        version, in_image = getattr(image_use.locked.expected, fact, None), getattr(image.facts, fact)
+        version, in_image = getattr(image_use.locked_image.expected, fact, None), getattr(image.facts, fact)
         if version and in_image and versions_differ(version, in_image):
             message = f"the image was built with {fact} {in_image}, but the lock expects {version}"
             yield finding_at(mark, OTHER_CONTENTS, message, _lock_hint(image_use))

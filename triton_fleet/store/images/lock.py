@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.images.reference import image_reference
@@ -15,10 +14,7 @@ from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage, OwnImage
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.source import finding_at, moved_to
 from triton_fleet.store.images.source import IMAGE, ImageSource, image_difference, image_source
-from triton_fleet.store.sources.spec_sources import Connect, no_s3
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3.client import S3Client
+from triton_fleet.store.sources.spec_sources import Connect
 
 STALE = "FL969"
 
@@ -32,18 +28,16 @@ def no_ecr() -> Any:
     raise CannotRunError("an image is in ECR, which this command does not read")
 
 
-@dataclass(frozen=True)
-class ImageClients:
-    """Create the clients of S3 and ECR, each called only if a spec has an image of its own."""
-
-    s3: Connect = no_s3
-    ecr: Callable[[], Any] = no_ecr
-
-
 def locked_image(
-    project: Project, loaded_spec: LoadedSpec, clients: ImageClients, earlier_lock: Lock | None
+    project: Project,
+    loaded_spec: LoadedSpec,
+    s3: Connect,
+    ecr: Callable[[], Any],
+    earlier_lock: Lock | None,
 ) -> LockedImage | None:
     """The record of the image for a new lock; None where the endpoint runs the release's.
+
+    The clients are created only if the spec has an image of its own.
 
     A build's digest and facts, and the facts of an image that exists already, are recorded where the
     credentials show them; they are expected or unknown elsewhere.
@@ -57,35 +51,29 @@ def locked_image(
     if image.uri is not None and image.digest is not None:
         if before is not None and before.digest == image.digest and before.facts is not None:
             return before.model_copy(update={"key": None, "base": None})
-        return LockedImage(digest=image.digest, facts=_facts(loaded_spec, image, clients))
+        return LockedImage(digest=image.digest, facts=_facts(loaded_spec, image, ecr))
     source = image_source(loaded_spec, project.environment)
-    return _locked_build(source, project.deployment, clients, before) if source is not None else None
+    return _locked_build(source, project.deployment, s3, before) if source is not None else None
 
 
 def _locked_build(
-    source: ImageSource, deployment: Deployment, clients: ImageClients, before: LockedImage | None
+    source: ImageSource, deployment: Deployment, s3: Connect, before: LockedImage | None
 ) -> LockedImage:
     """The image of the folder: what its build recorded, else what is expected of a build."""
     former = before if before is not None and not image_difference(source, before) else None
     try:
-        s3 = _client(clients.s3)
+        try:
+            client = s3()
+        except FindingsError as error:  # without credentials of the environment's account
+            raise CannotRunError(error.findings[0].message) from error
         from triton_fleet.store.images.record import built_image  # needs botocore, as the client does
 
         with aws_errors_as_findings(deployment):
-            build = built_image(
-                s3, deployment, former.key if former is not None and former.key else source.key
-            )
+            key = former.key if former is not None and former.key else source.key
+            build = built_image(client, deployment, key)
     except CannotRunError:
-        return former or source.locked
-    return build.locked if build is not None else source.locked
-
-
-def _client(connect: Connect) -> S3Client:
-    """The client of S3; without credentials of the environment's account it is one that cannot be asked."""
-    try:
-        return connect()
-    except FindingsError as error:
-        raise CannotRunError(error.findings[0].message) from error
+        return former or source.locked_image
+    return build.locked_image if build is not None else source.locked_image
 
 
 def image_changes(project: Project, loaded_spec: LoadedSpec, lock: Lock | None) -> list[Finding]:
@@ -104,7 +92,7 @@ def image_changes(project: Project, loaded_spec: LoadedSpec, lock: Lock | None) 
     return findings
 
 
-def _facts(loaded_spec: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageFacts | None:
+def _facts(loaded_spec: LoadedSpec, image: OwnImage, connect: Callable[[], Any]) -> ImageFacts | None:
     """The facts that the registry shows of an image; None where the credentials do not allow to read it.
 
     Raises:
@@ -112,7 +100,7 @@ def _facts(loaded_spec: LoadedSpec, image: OwnImage, clients: ImageClients) -> I
     """
     mark = loaded_spec.source.mark((*IMAGE, "digest"))
     try:
-        ecr = clients.ecr()
+        ecr = connect()
         from triton_fleet.awsapi.images.registry import read_image  # needs botocore, as the client does
 
         facts = read_image(ecr, image_reference(f"{image.uri}@{image.digest}"), layers=False)

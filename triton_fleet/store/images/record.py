@@ -10,10 +10,10 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from botocore.exceptions import ClientError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from triton_fleet.builds.images.artifacts import BUILT, MANIFEST, built_image_key
+from triton_fleet.awsapi.errors import SuppressErrors
+from triton_fleet.builds.images.artifacts import BUILDS, MANIFEST, built_image_key
 from triton_fleet.builds.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding, FindingsError
@@ -21,7 +21,7 @@ from triton_fleet.project.fleet_files import load_locks
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.image import ImageFacts, LockedImage, MediaType
 from triton_fleet.spec.values import Digest, hexadecimal
-from triton_fleet.store.content_store import list_objects
+from triton_fleet.store.content_store import list_objects, read_object
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -51,7 +51,7 @@ class BuiltImage:
     facts: ImageFacts
 
     @property
-    def locked(self) -> LockedImage:
+    def locked_image(self) -> LockedImage:
         """As a lock has it, with the digest of the release's image that the build was given."""
         record = self.record
         base = record.base.rpartition("@")[2]
@@ -80,12 +80,9 @@ def built_image(s3: S3Client, deployment: Deployment, key: str) -> BuiltImage | 
 def build_record(s3: S3Client, bucket: str, key: str) -> BuildRecord | None:
     """The record of the last build of a key, in whichever repository it is; errors as `built_image`."""
     record_key = built_image_key(key, MANIFEST)
-    try:
-        content = s3.get_object(Bucket=bucket, Key=record_key)["Body"].read()
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "NoSuchKey":
-            return None
-        raise
+    content = read_object(s3, bucket, record_key)
+    if content is None:
+        return None
     try:
         record = BuildRecord.model_validate_json(content)
     except ValidationError as error:
@@ -185,8 +182,8 @@ def former_repositories(s3: S3Client, deployment: Deployment) -> Mapping[str, in
 
 def _recorded_keys(s3: S3Client, deployment: Deployment) -> list[str]:
     end = f"/{MANIFEST}"
-    records = [key for key in list_objects(s3, deployment.bucket, BUILT) if key.endswith(end)]
-    return [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in records]
+    records = [key for key in list_objects(s3, deployment.bucket, BUILDS) if key.endswith(end)]
+    return [f"sha256:{key.removeprefix(BUILDS).removesuffix(end)}" for key in records]
 
 
 def endpoints_by_image(locks: Path) -> Mapping[str, tuple[str, ...]]:
@@ -205,9 +202,6 @@ def endpoints_by_image(locks: Path) -> Mapping[str, tuple[str, ...]]:
 def stored_digests(ecr: Any, repository: str) -> frozenset[str]:
     """The digests that a repository has; none where there is no repository."""
     pages = ecr.get_paginator("list_images").paginate(repositoryName=repository)
-    try:
+    with SuppressErrors(NO_REPOSITORY):
         return frozenset(image["imageDigest"] for page in pages for image in page["imageIds"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] == NO_REPOSITORY:
-            return frozenset()
-        raise
+    return frozenset()

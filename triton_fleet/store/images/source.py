@@ -59,7 +59,7 @@ class ImageSource:
         return image_key(self.content, self.base.name, self.arguments)
 
     @property
-    def locked(self) -> LockedImage:
+    def locked_image(self) -> LockedImage:
         """As a lock has it before a build: all of it follows from files."""
         return LockedImage(key=self.key, base=self.base.digest, expected=self.expected)
 
@@ -75,7 +75,7 @@ def image_difference(source: ImageSource, entry: LockedImage) -> str:
         return f"the lock's image is built on {entry.base}, but `image_digest` of the spec is {digest}"
     keys = {source.key}
     if entry.digest is None:
-        if entry.key == source.key and entry != source.locked:
+        if entry.key == source.key and entry != source.locked_image:
             return "what the lock expects of the image does not follow from its folder and the release"
     elif entry.base is not None:
         bases = (replace(source.base, digest=base_digest) for base_digest in (None, entry.base))
@@ -113,7 +113,7 @@ def image_source(loaded_spec: LoadedSpec, environment: Environment) -> ImageSour
         return None
     is_mode_own = loaded_spec.spec.builds_mode_image
     mark = loaded_spec.source.mark(("mode",) if is_mode_own else (*IMAGE, "build"))
-    base = EndpointContext(loaded=loaded_spec, environment=environment, lock=None).release_image
+    base = EndpointContext(loaded_spec=loaded_spec, environment=environment, lock=None).release_image
     if base is None:
         message = (
             f"SageMaker has no image of Triton {loaded_spec.spec.triton} in {environment.region} to build on"

@@ -28,7 +28,7 @@ from triton_fleet.spec.image import PLATFORM
 from triton_fleet.spec.source import finding_at
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
-from triton_fleet.store.builds.failure import FailureTerms, failure_report, told_failure
+from triton_fleet.store.builds.failure import FailureTerms, failure_findings
 from triton_fleet.store.builds.script import SOURCES, ScriptUpload
 from triton_fleet.store.images.record import BuiltImage, built_image
 from triton_fleet.store.images.source import WantedImage
@@ -119,21 +119,17 @@ class ImageTask:
 
     def failure(self, build: Build, log: Sequence[str]) -> list[Finding]:
         """Why a build has ended without an image, at each line that needs it."""
-        bucket, key = self._deployment.bucket, self._image.key
-        failure = told_failure(self._clients.s3, bucket, built_image_key(key, FAILURE), build.id)
+        key = self._image.key
         terms = FailureTerms(
             codes=CODES,
             unknown=UNKNOWN,
             late=LATE,
-            timeout="`engine_builds.timeout` of the environment",
-            manifest=f"s3://{bucket}/{built_image_key(key, MANIFEST)}",
+            failure=built_image_key(key, FAILURE),
+            manifest=built_image_key(key, MANIFEST),
             subject="the record of an image",
         )
-        report = failure_report(build, failure, log, terms)
-        return [
-            finding_at(use.mark, report.code, f"the image was not built: {report.reason}", report.hint)
-            for use in self._image.uses
-        ]
+        messages = {use.mark: "the image was not built" for use in self._image.uses}
+        return failure_findings(self._clients.s3, self._deployment.bucket, build, log, terms, messages)
 
     def _request(self) -> ImageRequest:
         image, deployment, key = self._image.first, self._deployment, self._image.key

@@ -51,7 +51,7 @@ def repository_source(
     entry_spec = LoadedSpec(spec, Source(loaded_spec.source.file, data))
     if findings := list(source_findings(project, entry_spec)):
         raise FindingsError(findings)
-    return source_of(SpecRepositories(entry_spec), spec.packed[0], s3)
+    return source_of(SpecRepositories(entry_spec), spec.packed_archives[0], s3)
 
 
 @contextmanager

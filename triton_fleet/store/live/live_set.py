@@ -65,7 +65,7 @@ def live_set(project: Project, endpoint: str) -> LiveSet:
             target_model(archive.name, archive.version): archives[archive.name].digest
             if archive.name in archives
             else ""
-            for archive in loaded_spec.spec.packed
+            for archive in loaded_spec.spec.packed_archives
         },
     )
 
@@ -133,7 +133,7 @@ class Target:
     name: str
     is_declared: bool
     size: int | None = None
-    modified: datetime | None = None
+    mtime: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +151,12 @@ def targets_of(s3: S3Client, live: LiveSet) -> list[Target]:
         for key, entry in list_objects(s3, live.deployment.bucket, live.prefix).items()
     }
     present = [
-        Target(name=name, is_declared=name in live.spec_targets, size=entry.size, modified=entry.modified)
+        Target(
+            name=name,
+            is_declared=name in live.spec_targets,
+            size=entry.size,
+            mtime=entry.mtime,
+        )
         for name, entry in stored_objects.items()
     ]
     absent = [Target(name=name, is_declared=True) for name in live.spec_targets if name not in stored_objects]

@@ -13,7 +13,7 @@ from triton_fleet.changes.pending_promotion import UNKNOWN_COST, PendingPromotio
 from triton_fleet.changes.spec_changes import KeyChange, is_written_alike, spec_changes
 from triton_fleet.context.cost import fleet_cost
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.project.layers import merged
+from triton_fleet.project.layers import merged_source
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PriceBook
@@ -27,7 +27,7 @@ OF_PROMOTION = (b"promoted_from:", b"product:", b"template:", b"inputs:")
 class PromotionPreview:
     """An endpoint as a promotion would make it; without a lock, nothing of its models is known yet."""
 
-    loaded: LoadedSpec
+    loaded_spec: LoadedSpec
     lock: Lock | None
 
 
@@ -58,7 +58,7 @@ class PromotionPreviews:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The endpoints that the environment has, and those that a promotion may bring."""
-        return tuple(sorted({*self._target.spec_files, *self._target.unpromoted}))
+        return tuple(sorted({*self._target.spec_files, *self._target.unpromoted_names}))
 
     def preview(self, name: str) -> PromotionPreview | None:
         """An endpoint as main has it; None if it has none.
@@ -76,7 +76,7 @@ class PromotionPreviews:
     def promotion(self, name: str) -> PendingPromotion | None:
         """The change that a promotion of main would make to an endpoint; None if it is none."""
         target, environment = self._target, self._target.environment.environment
-        state = PromotionState.NEW if name in target.unpromoted else PromotionState.CHANGED
+        state = PromotionState.NEW if name in target.unpromoted_names else PromotionState.CHANGED
         try:
             present = None if state is PromotionState.NEW else target.load(name)
             if present and self._has_same_files(name, present):
@@ -91,11 +91,11 @@ class PromotionPreviews:
                 endpoint=name,
                 environment=environment,
                 state=state,
-                least=UNKNOWN_COST,
-                most=UNKNOWN_COST,
+                min_cost=UNKNOWN_COST,
+                max_cost=UNKNOWN_COST,
                 problem=problem,
             )
-        changes = spec_changes(present, preview.loaded, self._roots) if present else []
+        changes = spec_changes(present, preview.loaded_spec, self._roots) if present else []
         own = target.readable_lock(name)
         content = content_changes(own, preview.lock) if own and preview.lock else ()
         promotion = PendingPromotion(
@@ -104,9 +104,13 @@ class PromotionPreviews:
             state=state,
             changes=tuple(changes),
             content=tuple(content),
-            owner=owner.team if (owner := preview.loaded.spec.owner) else None,
+            owner=owner.team if (owner := preview.loaded_spec.spec.owner) else None,
         )
-        return self._with_cost(promotion, present, preview.loaded) if promotion.words or not present else None
+        return (
+            self._with_cost(promotion, present, preview.loaded_spec)
+            if promotion.words or not present
+            else None
+        )
 
     def _has_same_files(self, name: str, present: LoadedSpec) -> bool:
         """Whether spec and lock have main's text, so that nothing can wait: most endpoints need no more."""
@@ -120,7 +124,9 @@ class PromotionPreviews:
         )
         lock = next((lock for lock in locks if lock.is_file()), own)
         is_same_lock = lock == own or not own.is_file() or _content_lines(lock) == _content_lines(own)
-        return is_same_lock and is_written_alike(present.source, merged(spec, main.layering.layers(spec)))
+        return is_same_lock and is_written_alike(
+            present.source, merged_source(spec, main.layering.layers(spec))
+        )
 
     def _with_cost(
         self, promotion: PendingPromotion, present: LoadedSpec | None, loaded_spec: LoadedSpec
@@ -132,9 +138,9 @@ class PromotionPreviews:
         same = bool(present) and old.machines == new.machines
         return replace(
             promotion,
-            machines="" if present else machines_of(loaded_spec.spec, new.least, new.most),
-            least=CostChange(before=old.at_least if present else FREE, after=new.at_least, same=same),
-            most=CostChange(before=old.at_most if present else FREE, after=new.at_most, same=same),
+            machines="" if present else machines_of(loaded_spec.spec, new.min_instances, new.max_instances),
+            min_cost=CostChange(before=old.min_cost if present else FREE, after=new.min_cost, same=same),
+            max_cost=CostChange(before=old.max_cost if present else FREE, after=new.max_cost, same=same),
             certain_price=all(cost.certain for cost in costs if cost.price),
             currency=self._prices.currency,
         )
@@ -179,7 +185,7 @@ def backlog(target: Project, promotions: Mapping[str, PendingPromotion]) -> list
         FindingsError: the environment before it is wrong.
     """
     origin = target.origins[0]
-    names = sorted({*target.endpoints, *target.unpromoted})
+    names = sorted({*target.endpoints, *target.unpromoted_names})
     entries = (_entry(name, target, origin, promotions.get(name)) for name in names)
     return [entry for entry in entries if entry is not None]
 
@@ -187,7 +193,7 @@ def backlog(target: Project, promotions: Mapping[str, PendingPromotion]) -> list
 def _entry(
     name: str, target: Project, origin: Project, promotion: PendingPromotion | None
 ) -> BacklogEntry | None:
-    if name in target.unpromoted:
+    if name in target.unpromoted_names:
         is_there = name in origin.spec_files and origin.lock_file(name).is_file()
         presence = f"it {'is in' if is_there else 'has no lock in'} {origin.environment.environment}"
         return BacklogEntry(name=name, state="new", content=(presence,), promotable=is_there)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
@@ -24,24 +23,12 @@ from triton_fleet.store.content_store import (
     stored_files,
 )
 from triton_fleet.store.progress import PublishProgress
+from triton_fleet.store.promote.images import Store
 from triton_fleet.store.upload.object import ObjectPlace
 from triton_fleet.store.upload.stream import Streams, source_object
 
-if TYPE_CHECKING:
-    from mypy_boto3_s3.client import S3Client
-
 MAX_PARALLEL_STREAMS = 8
 CODE = "FL337"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Store:
-    """The content store of one environment."""
-
-    s3: S3Client
-    bucket: str
-    environment: str
-    account: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +70,7 @@ class StoreCopy:
 
     def __init__(self, source: Store, target: Store, progress: PublishProgress) -> None:
         self._source, self._target, self._progress = source, target, progress
-        self._by_server = source.account == target.account
+        self._by_server = source.deployment.account == target.deployment.account
 
     def copy(self, objects: Sequence[StoreObject]) -> int:
         """Copy them in any order; return how many of them went through this process."""
@@ -175,5 +162,6 @@ def _contents(content: Content, source: Store) -> list[StoreObject]:
 def _loss_finding(content: Content, source: Store, problem: str) -> Finding:
     requirement = content.requirements[0]
     message = f"{requirement.name}, s3://{source.bucket}/{content.key}, {problem}"
-    hint = f"run `fleet publish --env {source.environment} {requirement.endpoint.name}`, then promote again"
+    environment = source.deployment.environment
+    hint = f"run `fleet publish --env {environment} {requirement.endpoint.name}`, then promote again"
     return Finding(code=CODE, message=message, hint=hint)

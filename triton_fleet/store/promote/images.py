@@ -32,12 +32,17 @@ MISSING_IMAGE, NO_RECORD = "FL628", "FL337"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageStore:
-    """Where an environment has its images, and the records of their builds."""
+class Store:
+    """Where an environment has its contents, its images, and the records of their builds."""
 
     s3: S3Client
     ecr: Any
     deployment: Deployment
+
+    @property
+    def bucket(self) -> str:
+        """The artifact bucket."""
+        return self.deployment.bucket
 
     @property
     def repository(self) -> ImageReference:
@@ -85,7 +90,7 @@ class ImageCopy:
 class ImageCopies:
     """Copies the images of tested locks that were built, each once."""
 
-    def __init__(self, source: ImageStore, target: ImageStore) -> None:
+    def __init__(self, source: Store, target: Store) -> None:
         self._source, self._target = source, target
         self._repository = TargetRepository(
             ecr=target.ecr,

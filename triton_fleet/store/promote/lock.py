@@ -45,11 +45,11 @@ def promoted_endpoint(source: Project, target: Project, endpoint: str) -> Promot
     if not target.is_promoted:
         return PromotedEndpoint(_promoted_lock(source, target, target.load(endpoint)), None)
     spec = promoted_spec_of(source, target, endpoint)
-    lock = _promoted_lock(source, target, spec.loaded)
-    context = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
+    lock = _promoted_lock(source, target, spec.loaded_spec)
+    context = EndpointContext(loaded_spec=spec.loaded_spec, environment=target.environment, lock=lock)
     resolve_endpoint(target.deployment, context)
     return PromotedEndpoint(
-        lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded, lock)}), spec
+        lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded_spec, lock)}), spec
     )
 
 
@@ -158,7 +158,7 @@ def _image_differences(
 
 
 def _base(loaded_spec: LoadedSpec, environment: Environment) -> Image | None:
-    return EndpointContext(loaded=loaded_spec, environment=environment, lock=None).release_image
+    return EndpointContext(loaded_spec=loaded_spec, environment=environment, lock=None).release_image
 
 
 def _display_base(base: Image | None) -> str:

@@ -20,7 +20,6 @@ from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.project.membership import promoted_spec
 from triton_fleet.project.project import Fleet, Project
-from triton_fleet.spec.deployment import Deployment
 from triton_fleet.store.archive_requirements import (
     MAX_PARALLEL_REQUESTS,
     ArchiveRequirement,
@@ -31,8 +30,8 @@ from triton_fleet.store.content_store import digest_of
 from triton_fleet.store.lock import lock_text, write_text
 from triton_fleet.store.ownership import Owners, contents_to_own
 from triton_fleet.store.progress import PublishProgress
-from triton_fleet.store.promote.copy import Store, StoreCopy, objects_of
-from triton_fleet.store.promote.images import ImageCopies, ImageStore
+from triton_fleet.store.promote.copy import StoreCopy, objects_of
+from triton_fleet.store.promote.images import ImageCopies, Store
 from triton_fleet.store.promote.lock import PromotedEndpoint, promoted_endpoint
 
 if TYPE_CHECKING:
@@ -48,22 +47,18 @@ Templates: TypeAlias = Callable[[Project, Sequence[str]], tuple[str, Mapping[str
 
 
 @dataclass(frozen=True, kw_only=True)
-class PromotionSource:
-    """The environment that is promoted from: its files, and its account."""
+class PromotionSide:
+    """The environment that is promoted from, or to: its files, and clients of its account."""
 
     project: Project
     s3: S3Client
+    ecr: Any
     sagemaker: SageMakerClient
-    ecr: Any
 
-
-@dataclass(frozen=True, kw_only=True)
-class Next:
-    """The environment that is promoted to."""
-
-    project: Project
-    s3: S3Client
-    ecr: Any
+    @property
+    def store(self) -> Store:
+        """Its contents and images."""
+        return Store(s3=self.s3, ecr=self.ecr, deployment=self.project.deployment)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +81,10 @@ class PromotionResult:
 
 
 def promote(
-    origin: PromotionSource, target: Next, progress: PublishProgress, templates: Templates | None = None
+    origin: PromotionSide,
+    target: PromotionSide,
+    progress: PublishProgress,
+    templates: Templates | None = None,
 ) -> PromotionResult:
     """Copy what the tested locks name and the target's store lacks, then write the target's specs and locks.
 
@@ -110,14 +108,10 @@ def promote(
     fleet = resolve_project(project)
     endpoints = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
     locks = [item.lock for item in endpoints]
-    source, deployment = _store(origin.s3, fleet.deployment), target.project.deployment
-    target_store = _store(target.s3, deployment)
+    source, target_store, deployment = origin.store, target.store, target.project.deployment
     with aws_errors_as_findings(fleet.deployment):
         all_of(fleet.endpoints, lambda item: require_deployment(origin.s3, origin.sagemaker, item))
-    images = ImageCopies(
-        ImageStore(s3=origin.s3, ecr=origin.ecr, deployment=fleet.deployment),
-        ImageStore(s3=target.s3, ecr=target.ecr, deployment=deployment),
-    )
+    images = ImageCopies(source, target_store)
     image_copies = images.plan(locks)
     contents = contents_of(
         [
@@ -138,7 +132,9 @@ def promote(
         stream_count += copy.copy([last for *_, last in objects])
     image_bytes = images.copy(image_copies, progress)
     with aws_errors_as_findings(deployment):
-        _record_owners(Owners(target_store.s3, target_store.bucket), fleet.endpoints, source.environment)
+        _record_owners(
+            Owners(target_store.s3, target_store.bucket), fleet.endpoints, fleet.deployment.environment
+        )
     files = _write(target.project, texts)
     return PromotionResult(
         copies=len(absent),
@@ -208,12 +204,6 @@ def _write(target: Project, texts: Mapping[Path, str]) -> tuple[Path, ...]:
     for file in changes:
         target.fleet.lock.forget(file)
     return tuple(changes)
-
-
-def _store(s3: S3Client, deployment: Deployment) -> Store:
-    return Store(
-        s3=s3, bucket=deployment.bucket, environment=deployment.environment, account=deployment.account
-    )
 
 
 CODE = "FL332"

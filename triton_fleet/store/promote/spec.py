@@ -27,7 +27,7 @@ class PromotedSpec:
     """A spec as the target will have it, and in which keys it differs on purpose from what was tested."""
 
     text: str
-    loaded: LoadedSpec
+    loaded_spec: LoadedSpec
     differences: tuple[KeyChange, ...]
 
 
@@ -38,10 +38,10 @@ def promoted_spec_of(source: Project, target: Project, endpoint: str) -> Promote
         FindingsError: a spec is wrong, or a key would differ that no override is about.
     """
     source_spec, new = source.load(endpoint), expanded_for(source, target, endpoint)
-    changes = spec_changes(source_spec, new.loaded)
-    if findings := list(_unintended_findings(source, target, source_spec, new.loaded, changes)):
+    changes = spec_changes(source_spec, new.loaded_spec)
+    if findings := list(_unintended_findings(source, target, source_spec, new.loaded_spec, changes)):
         raise FindingsError(findings)
-    return PromotedSpec(new.text, new.loaded, tuple(changes))
+    return PromotedSpec(new.text, new.loaded_spec, tuple(changes))
 
 
 def previewed_spec(source: Project, target: Project, endpoint: str) -> LoadedSpec:
@@ -135,7 +135,7 @@ def target_for(
     refusals = {
         name: target.absent[name]
         for name in endpoints
-        if name in target.absent and name not in target.unpromoted
+        if name in target.absent and name not in target.unpromoted_names
     }
     eligible = tuple(name for name in endpoints if name not in refusals)
     findings = [finding for name, finding in refusals.items() if selection is None or name in selection]
@@ -185,7 +185,7 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
     refusals = [
         name_of_endpoint
         for name_of_endpoint in without_spec
-        if name_of_endpoint in target.absent and name_of_endpoint not in target.unpromoted
+        if name_of_endpoint in target.absent and name_of_endpoint not in target.unpromoted_names
     ]
     findings += [
         target.absent[name_of_endpoint] for name_of_endpoint in refusals if name_of_endpoint in endpoints
@@ -201,7 +201,7 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
 def _unchanged_text(main: Project, target: Project, endpoint: str) -> str:
     """The spec for the target, which means there what the layers mean."""
     expansion = expanded_for(main, target, endpoint)
-    if changes := spec_changes(main.load(endpoint), expansion.loaded):
+    if changes := spec_changes(main.load(endpoint), expansion.loaded_spec):
         message = f"{endpoint} would change when it is adopted: {', '.join(map(str, changes))}"
         hint = "write the key in the spec in place of a `null` that removes a default"
         raise FindingsError([Finding(code="FL843", message=message, hint=hint)])

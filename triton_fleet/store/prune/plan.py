@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from triton_fleet.builds.engines.artifacts import MANIFEST, PLANS
-from triton_fleet.builds.images.artifacts import BUILT
+from triton_fleet.builds.images.artifacts import BUILDS
 from triton_fleet.endpoint.bucket_keys import ARCHIVES, OWNERS
 from triton_fleet.store.content_store import ObjectListing
 
@@ -22,14 +22,14 @@ class StoredImage:
         digest: The manifest's.
         tags: All of them, sorted.
         size: Bytes of its layers, also of those that other images share.
-        pushed: When it was pushed.
+        push_time: When it was pushed.
     """
 
     repository: str
     digest: str
     tags: tuple[str, ...]
     size: int
-    pushed: datetime
+    push_time: datetime
 
     @property
     def name(self) -> str:
@@ -54,10 +54,10 @@ class Unit:
         return sum(entry.size for entry in self.objects.values())
 
     @property
-    def modified(self) -> datetime:
+    def mtime(self) -> datetime:
         """When the last of its objects was written, or its image pushed."""
-        push_times = [self.image.pushed] if self.image is not None else []
-        return max([*push_times, *(entry.modified for entry in self.objects.values())])
+        push_times = [self.image.push_time] if self.image is not None else []
+        return max([*push_times, *(entry.mtime for entry in self.objects.values())])
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def units_of(objects: Mapping[str, ObjectListing], images: Iterable[StoredImage]
 
 def record_prefix(tag: str) -> str:
     """The unit of the records of a build, by the tag of its image: the key in hexadecimal."""
-    return f"{BUILT}{tag}/"
+    return f"{BUILDS}{tag}/"
 
 
 def _unit(key: str) -> str:
@@ -128,6 +128,6 @@ def _unit(key: str) -> str:
 
 def is_marker(key: str) -> bool:
     """Whether the object is the marker that all files of an archive, of an engine or of an image, exist."""
-    if key.startswith((PLANS, BUILT)):
+    if key.startswith((PLANS, BUILDS)):
         return key.endswith(f"/{MANIFEST}")
     return key.startswith(ARCHIVES) and key.endswith(".files") and key.count("/") == 1

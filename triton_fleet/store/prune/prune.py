@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_fleet.awsapi.errors import MAX_SKEW, answered_at, different_clocks
 from triton_fleet.builds.engines.artifacts import PLANS
-from triton_fleet.builds.images.artifacts import BUILT, CONTEXTS
+from triton_fleet.builds.images.artifacts import BUILDS, CONTEXTS
 from triton_fleet.endpoint.bucket_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.deployment import Deployment
@@ -80,14 +80,14 @@ class Prune:
         required_keys = tuple(needs.keys | records)
         objects = {
             key: entry
-            for prefix in (ARCHIVES, ENDPOINTS, PLANS, BUILT, CONTEXTS, OWNERS)
+            for prefix in (ARCHIVES, ENDPOINTS, PLANS, BUILDS, CONTEXTS, OWNERS)
             for key, entry in list_objects(self._s3, self._bucket, prefix).items()
             if not key.startswith(required_keys)
         }
         units = units_of({**objects, **old}, unused_images)
-        young_units = [unit for unit in units if unit.modified >= young]
+        young_units = [unit for unit in units if unit.mtime >= young]
         return Plan(
-            units=tuple(unit for unit in units if unit.modified < young),
+            units=tuple(unit for unit in units if unit.mtime < young),
             uploads=tuple(self._uploads(young)),
             too_young=sum(len(unit.objects) for unit in young_units),
             too_young_images=sum(unit.image is not None for unit in young_units),

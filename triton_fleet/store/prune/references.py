@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 
 from triton_fleet.awsapi.describe import is_missing
+from triton_fleet.awsapi.errors import SuppressErrors
 from triton_fleet.builds.engines.artifacts import built_key
 from triton_fleet.builds.images.artifacts import built_image_key
 from triton_fleet.core.parallel import all_in_parallel
@@ -178,23 +179,20 @@ class ImagePrune:
             ClientError: access is denied.
         """
         pages = self._ecr.get_paginator("describe_images").paginate(repositoryName=self.repository)
-        try:
+        with SuppressErrors(NO_REPOSITORY):
             return [
                 StoredImage(
                     repository=self.repository,
                     digest=details["imageDigest"],
                     tags=tuple(sorted(details["imageTags"])),
                     size=details.get("imageSizeInBytes", 0),
-                    pushed=details["imagePushedAt"],
+                    push_time=details["imagePushedAt"],
                 )
                 for page in pages
                 for details in page["imageDetails"]
                 if details.get("imageTags")
             ]
-        except ClientError as error:
-            if error.response["Error"]["Code"] == NO_REPOSITORY:
-                return []
-            raise
+        return []
 
     def remove(self, images: Sequence[StoredImage]) -> list[str]:
         """Remove images with all of their tags; return the refusals.

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from triton_fleet.builds.engines.artifacts import archive_digest, packed_name
-from triton_fleet.builds.engines.endpoint_engines import spec_engines
+from triton_fleet.builds.engines.endpoint_engines import spec_engine
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.core.reads import ReadCache
 from triton_fleet.endpoint.endpoint_parts import ResolvedEngine
@@ -100,7 +100,9 @@ class Possession:
             }
             self._owners.record(name, digests, OF_REPOSITORY)
 
-        all_in_parallel({each.endpoint.name for each in owned_requirements}, record, MAX_PARALLEL_REQUESTS)
+        all_in_parallel(
+            {requirement.endpoint.name for requirement in owned_requirements}, record, MAX_PARALLEL_REQUESTS
+        )
         return owned_requirements
 
     def select_consistent(self, requirements: Iterable[ArchiveRequirement]) -> list[ArchiveRequirement]:
@@ -143,11 +145,8 @@ class Possession:
 
     def _onnx_digest(self, claim: ArchiveRequirement, engine: ResolvedEngine) -> str:
         loaded_spec = self._project.load(claim.endpoint.name)
-        paths = {
-            (index, spec_engine.model): (path, spec_engine)
-            for path, index, spec_engine in spec_engines(loaded_spec.spec)
-        }
-        return onnx_of(loaded_spec, *paths[(engine.index, engine.model)], lambda: self._s3).measure().digest
+        engine_keys = spec_engine(loaded_spec.spec, engine.index, engine.model)
+        return onnx_of(loaded_spec, *engine_keys, lambda: self._s3).measure().digest
 
     def _refusal(self, claim: ArchiveRequirement) -> Finding | None:
         """Why an archive is not what was read; None where it is."""

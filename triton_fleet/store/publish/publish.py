@@ -26,7 +26,7 @@ from triton_fleet.store.builds.run import PACE
 from triton_fleet.store.builds.work import Pace
 from triton_fleet.store.content_store import copy_object, files_prefix, missing_files, stored_files
 from triton_fleet.store.engines.ensure import ensure_engines
-from triton_fleet.store.engines.request import engines_of, size_with_plans
+from triton_fleet.store.engines.request import engines_in, engines_of, size_with_plans
 from triton_fleet.store.images.ensure import RepositoryImages, ensure_images, require_images
 from triton_fleet.store.images.lock import no_ecr
 from triton_fleet.store.ownership import Owners
@@ -158,8 +158,12 @@ def publish(
         to_upload = missing_in_store(s3, deployment.bucket, contents)
         engines = ensure_engines(s3, project, engines_of(to_upload), progress, builders, pace)
         findings += engines.findings
-        ready = [content for content in to_upload if engines.has_all_of(content)]
-        outcomes = StoreUploads(s3, project, progress, engines.plans).upload(ready)
+        ready = [
+            content
+            for content in to_upload
+            if all(engine.build.key in engines.results for engine in engines_in(content.requirements[0]))
+        ]
+        outcomes = StoreUploads(s3, project, progress, engines.results).upload(ready)
         refused_keys = {content.key for content in to_upload} - {content.key for content in ready}
         refused_keys |= {outcome.content.key for outcome in outcomes if outcome.findings}
         for outcome in outcomes:
@@ -179,10 +183,10 @@ def publish(
         raise FindingsError(findings)
     contents_uploads = [outcome.content for outcome in outcomes if outcome.is_upload]
     return PublishResult(
-        engines=engines.new_count,
+        engines=len(engines.new_keys),
         images=images,
         uploads=len(contents_uploads),
-        bytes=sum(size_with_plans(content, engines.plans) for content in contents_uploads),
+        bytes=sum(size_with_plans(content, engines.results) for content in contents_uploads),
         copies=len(absent),
         present=sum(len(endpoint.archives) for endpoint in endpoints) - len(absent),
         warnings=tuple(warnings),

@@ -100,7 +100,7 @@ class StoreUploads:
                 built_archive.write_contents()
             return is_upload
         except ContentChangedError as error:
-            raise FindingsError([self._change_finding(requirement, repositories.loaded)]) from error
+            raise FindingsError([self._change_finding(requirement, repositories.loaded_spec)]) from error
 
     def _upload_source(
         self,

@@ -93,7 +93,7 @@ class SpecRepositories:
             contents: Those that are read already, in the order of `models`.
             sources: Is filled; several specs of the same repositories may share it.
         """
-        self.loaded = loaded_spec
+        self.loaded_spec = loaded_spec
         self.place = ReadCache[int, Path](lambda index: repository_of(loaded_spec, index))
         """Where the repository of an entry of `models` is, as by `repository_of`."""
         self._contents = dict(enumerate(contents))
@@ -116,7 +116,7 @@ class SpecRepositories:
         Raises:
             FindingsError: as `contents`.
         """
-        container = serving_container(self.loaded, self.loaded.spec.models[index])
+        container = serving_container(self.loaded_spec, self.loaded_spec.spec.models[index])
         container = replace(container, built=container.built.union(self._late.get(index, ())))
         if (index, container) not in self._sources:
             self._sources[index, container] = FolderSource(self.contents(index), container)
@@ -149,7 +149,7 @@ def source_of(repositories: SpecRepositories, archive_source: PackedArchive, s3:
             line of the spec.
         CannotRunError: S3 is needed and cannot be called.
     """
-    loaded_spec = repositories.loaded
+    loaded_spec = repositories.loaded_spec
     archive = loaded_spec.spec.models[archive_source.index]
     if not in_s3(archive):
         return folder_source(repositories, archive_source)

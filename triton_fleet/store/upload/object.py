@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from botocore.exceptions import BotoCoreError, ClientError
 from isal import isal_zlib
 
-from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, http_status
+from triton_fleet.awsapi.errors import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, SuppressErrors, http_status
 from triton_fleet.findings import CannotRunError, FindingsError
 
 if TYPE_CHECKING:
@@ -183,11 +183,10 @@ class ObjectWriter:
                 raise TakenError from error
             if only_if_new and status == CONFLICT:
                 raise ConflictError from error
-            if not _is_no_upload(error) or self._existing_object() != (self.size, crc_base64(self.crc)):
+            is_completed = error.response["Error"]["Code"] == NO_UPLOAD  # and the answer was lost
+            answer = crc_base64(self.crc)
+            if not is_completed or self._existing_object() != (self.size, answer):
                 raise
-            answer = crc_base64(
-                self.crc
-            )  # it was completed, but the answer was lost and the request was sent again
         self._upload = None
         self._release()
         if answer != crc_base64(self.crc):
@@ -207,11 +206,8 @@ class ObjectWriter:
         if self._upload is not None:
             upload, self._upload = self._upload, None
             bucket, key = self.place.bucket, self.place.key
-            try:
+            with SuppressErrors(NO_UPLOAD):
                 self._s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload)
-            except ClientError as error:
-                if not _is_no_upload(error):
-                    raise
 
     @property
     def is_one_part(self) -> bool:
@@ -301,17 +297,10 @@ class ObjectWriter:
 
     def _existing_object(self) -> tuple[int, str | None]:
         """The size and the checksum of the object; 0 and none if it does not exist."""
-        try:
+        with SuppressErrors(NOT_FOUND):
             head = self._s3.head_object(Bucket=self.place.bucket, Key=self.place.key, ChecksumMode="ENABLED")
-        except ClientError as error:
-            if http_status(error) != NOT_FOUND:
-                raise
-            return 0, None
-        return head["ContentLength"], head.get("ChecksumCRC32")
-
-
-def _is_no_upload(error: ClientError) -> bool:
-    return error.response["Error"]["Code"] == NO_UPLOAD
+            return head["ContentLength"], head.get("ChecksumCRC32")
+        return 0, None
 
 
 def crc_base64(crc: int) -> str:

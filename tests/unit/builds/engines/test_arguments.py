@@ -155,7 +155,7 @@ def test_an_option_is_in_the_versions_whose_trtexec_has_it() -> None:
 
 
 def test_a_release_whose_tensorrt_nobody_says_is_taken_for_the_oldest_that_it_may_have() -> None:
-    assert expected_tensorrt(release("26.05")) == release("26.05").tensorrt_least
+    assert expected_tensorrt(release("26.05")) == release("26.05").min_tensorrt
     assert expected_tensorrt(release("24.09")) == "10.4.0.26"
 
 

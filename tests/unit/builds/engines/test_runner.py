@@ -65,7 +65,7 @@ def test_a_family_is_built_for_where_its_gpu_can_be_had(machine: str, region: st
     ],
 )
 def test_the_reason_names_what_was_passed_over(machine: str, region: str, reason: str) -> None:
-    assert runner(machine, region).why == reason
+    assert runner(machine, region).reason == reason
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,11 @@ def test_a_pattern_matches_as_docker_documents_it(text: str, path: str, is_expec
 
 def test_an_exclamation_mark_makes_an_exception() -> None:
     actual_pattern = pattern("! a/b ")
-    assert (actual_pattern.text, actual_pattern.is_exception, actual_pattern.written) == ("a/b", True, "!a/b")
+    assert (actual_pattern.text, actual_pattern.is_exception, actual_pattern.source_text) == (
+        "a/b",
+        True,
+        "!a/b",
+    )
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\r"])

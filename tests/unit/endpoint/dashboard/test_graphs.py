@@ -34,7 +34,7 @@ ALARMS = (
         measure="model_latency",
         statistic="p99",
         threshold=1e6,
-        drawn=1000,
+        graph_threshold=1000,
     ),
     Alarm(
         key="latency_p99",
@@ -42,10 +42,15 @@ ALARMS = (
         measure="model_latency",
         statistic="p99",
         threshold=2e5,
-        drawn=200,
+        graph_threshold=200,
     ),
     Alarm(
-        key="errors", severity="critical", measure="errors_5xx", statistic="Average", threshold=0.01, drawn=1
+        key="errors",
+        severity="critical",
+        measure="errors_5xx",
+        statistic="Average",
+        threshold=0.01,
+        graph_threshold=1,
     ),
     Alarm(
         key="gpu_utilization",
@@ -53,7 +58,7 @@ ALARMS = (
         measure="gpu_utilization",
         statistic="Average",
         threshold=360,
-        drawn=90,
+        graph_threshold=90,
     ),
     Alarm(
         key="at_capacity",
@@ -61,7 +66,7 @@ ALARMS = (
         measure="cpu_utilization",
         statistic="SampleCount",
         threshold=4,
-        drawn=4,
+        graph_threshold=4,
         comparison="at least",
     ),
     Alarm(
@@ -70,7 +75,7 @@ ALARMS = (
         measure="pending_requests",
         statistic="Maximum",
         threshold=8,
-        drawn=8,
+        graph_threshold=8,
     ),
 )
 RED_COLOR, ORANGE, GREY = "#d62728", "#ff7f0e", "#7f7f7f"
@@ -171,7 +176,7 @@ def test_a_floor_is_told_from_a_ceiling(folder: FleetFolder) -> None:
         measure="model_cache_hit",
         statistic="Average",
         threshold=0.8,
-        drawn=80,
+        graph_threshold=80,
         comparison="below",
     )
     folder.spec(base=MULTI_MODEL)
@@ -197,7 +202,9 @@ def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None
 def test_annotations_of_one_value_are_one_in_the_most_severe_colour(folder: FleetFolder) -> None:
     folder.spec(SCALING_KEYS, base=KINDS["several GPUs"])
     alarm = replace(ALARMS[4], severity="warning")
-    dashboard = Dashboard(replace(folder.resolve(), alarms=(alarm, ALARMS[1], replace(ALARMS[0], drawn=200))))
+    dashboard = Dashboard(
+        replace(folder.resolve(), alarms=(alarm, ALARMS[1], replace(ALARMS[0], graph_threshold=200)))
+    )
     assert dashboard.annotations()["Instances running and desired"] == [
         (1, "min 1", GREY),
         (4, "max 4, warning ≥ 4", ORANGE),

@@ -33,7 +33,12 @@ KINDS = {
     "plain": SPEC + "metrics: {triton: false}\n",
 }
 ALARM = Alarm(
-    key="latency_p99", severity="critical", measure="model_latency", statistic="p99", threshold=1, drawn=0.5
+    key="latency_p99",
+    severity="critical",
+    measure="model_latency",
+    statistic="p99",
+    threshold=1,
+    graph_threshold=0.5,
 )
 
 

@@ -95,16 +95,6 @@ def test_a_name_that_is_taken_or_none_is_refused(folder: FleetFolder, name: str,
     assert message in str(refusal.value)
 
 
-def test_a_refused_spec_is_not_named_as_the_hidden_file_that_it_was_checked_in(folder: FleetFolder) -> None:
-    folder.lock()
-    file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
-    text = copied_spec(projects[0].load("sentences"), "other")
-    for wrong in (text + "scalling: {}\n", text + "profile: gpu\n", text.replace("../repo", "../none")):
-        with pytest.raises(FindingsError) as refusal:
-            write_spec(file, wrong, projects)
-        assert ".other." not in str(refusal.value)
-
-
 def test_a_file_that_appears_meanwhile_is_not_written_over(folder: FleetFolder) -> None:
     folder.lock()
     file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")

@@ -37,7 +37,7 @@ def read(tmp_path: Path, *keys: Key) -> dict[str, object]:
 
 @pytest.mark.parametrize("value", [*TEXTS, 0, 60, 0.5, True, TEXTS, {"a": 1, "on": {"b": ["c"]}}], ids=repr)
 def test_a_value_is_read_back_as_it_was(tmp_path: Path, value: object) -> None:
-    assert read(tmp_path, Key(name="key", value=value, why=(LONG,))) == {"key": value}
+    assert read(tmp_path, Key(name="key", value=value, reasons=(LONG,))) == {"key": value}
 
 
 def test_a_list_of_mappings_is_read_back_with_comments_between(tmp_path: Path) -> None:

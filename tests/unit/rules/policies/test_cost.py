@@ -38,7 +38,7 @@ class TestCost:
     def test_exactly_the_limit_is_allowed_and_a_cent_more_is_not(self, fleet: PolicyFleet) -> None:
         price = hosting_price("ml.g5.xlarge", "us-east-1")
         assert price is not None
-        month = price.hourly * 720
+        month = price.per_hour * 720
         fleet.policy(f"monthly_cost: {{endpoint: {month}}}")
         assert fleet.finding_lines() == []
         fleet.policy(f"monthly_cost: {{endpoint: {float(month) - 0.01}}}")
