@@ -88,7 +88,7 @@ class Deployed:
 
     def metric(self, namespace: str, name: str, statistic: str) -> float:
         """One statistic of a metric of SageMaker's in the embedded CloudWatch, over all that was."""
-        self.publisher.publish_now()
+        self.publisher.publish_on_demand()
         now = datetime.now(UTC)
         points = client(self.aws, "cloudwatch").get_metric_statistics(
             Namespace=namespace,
@@ -119,7 +119,7 @@ def deployed(
         record=recorder.record,
         may_put=may_put_metrics,
     )
-    aws = EmbeddedAws(host, Gateway(host.calling), keys=KEYS)
+    aws = EmbeddedAws(host, Gateway(host.open_call), keys=KEYS)
     publisher = Publisher(
         recorder, sources=host.sources, gauges=host.gauges, cloudwatch=lambda *_: client(aws, "cloudwatch")
     )

@@ -73,7 +73,7 @@ def finding(code: str) -> Seen:
     """Whether `fleet check` finds something of the code."""
 
     def seen(folder: FleetFolder, environment: str) -> object:
-        found = all_findings(open_project(folder.root, environment), locked=code != STALE)
+        found = all_findings(open_project(folder.root, environment), trusts_locks=code != STALE)
         return code in {each.code for each in found}
 
     return seen

@@ -227,7 +227,7 @@ def _misfit(tensor: Input | Output, definition: Any, config: ParsedConfig) -> st
     shape, dims = tensor.shape, _dims(definition, config)
     if shape is None or not definition.dims or definition.is_shape_tensor:
         return None
-    if len(shape) == len(dims) + 1 and not config.message.max_batch_size and config.completed is not False:
+    if len(shape) == len(dims) + 1 and not config.message.max_batch_size and config.is_completed is not False:
         return None  # the backend may make it one that batches
     if len(shape) != len(dims) or not all(map(_agree, shape, dims)):
         return f"does not have the shape {list(shape)}"

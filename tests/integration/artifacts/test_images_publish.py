@@ -253,7 +253,7 @@ class TestPromotion:
         spec = (folder.root / "model_specs/sentences.yaml").read_text()
         folder.write("locks/staging/sentences.spec.yaml", spec.replace("../", "../../"))
         with pytest.raises(FindingsError) as raised:
-            checked_fleet(publishing.project, locked=False, today=None)
+            checked_fleet(publishing.project, trusts_locks=False, today=None)
         found = [each for each in raised.value.findings if each.code == "FL685"]
         assert [each.message for each in found] == [
             "the lock names no digest of the image, so that the deploy would build one that nobody tested"

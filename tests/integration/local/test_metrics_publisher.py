@@ -61,14 +61,14 @@ def fleet(cloudwatch: CloudWatchClient) -> Fleet:
 
 def test_publish_now_returns_when_cloudwatch_has_what_was_recorded(fleet: Fleet) -> None:
     fleet.invoked()
-    fleet.publisher.publish_now()
+    fleet.publisher.publish_on_demand()
     assert fleet.published("Invocations") == [1]
 
 
 def test_a_gauge_goes_once_a_minute_however_often_it_is_published(fleet: Fleet) -> None:
     for seconds in (0, 10, 60):
         fleet.now = NOW.timestamp() + seconds
-        fleet.publisher.publish_now()
+        fleet.publisher.publish_on_demand()
     assert fleet.published("LoadedModelCount", ENDPOINTS) == [2, 2]
 
 
@@ -111,7 +111,7 @@ def test_what_fails_is_logged_and_does_not_keep_the_rest_from_being_published(
         publisher = Publisher(
             Recorder(), sources=lambda: sources, gauges=gauges, cloudwatch=lambda *_: cloudwatch
         )
-        publisher.publish_now()
+        publisher.publish_on_demand()
     (listed,) = cloudwatch.list_metrics()["Metrics"]
     assert listed["Namespace"] == NAMESPACE
     assert "no gauges today" in caplog.text

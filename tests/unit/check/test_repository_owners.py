@@ -35,7 +35,7 @@ def refused(folder: FleetFolder) -> list[tuple[str, str]]:
     with pytest.raises(FindingsError) as raised:
         codeowners(folder.root, folder.root)
     found = {(each.code, each.file, each.line, each.message) for each in raised.value.findings}
-    checked = all_findings(open_project(folder.root, "dev"), locked=True)
+    checked = all_findings(open_project(folder.root, "dev"), trusts_locks=True)
     assert found == {
         (each.code, each.file, each.line, each.message) for each in checked if each.code in ("FL510", "FL572")
     }
@@ -155,5 +155,5 @@ def test_models_beside_a_program_are_a_repository(rank: FleetFolder) -> None:
 def test_a_promoted_environment_has_no_findings_of_folders(rank: FleetFolder) -> None:
     spec(rank, "search", "../../models/rank")
     rank.environment("promoted_from: dev\n", "prod")
-    found = all_findings(open_project(rank.root, "prod"), locked=True)
+    found = all_findings(open_project(rank.root, "prod"), trusts_locks=True)
     assert "FL572" not in {each.code for each in found}

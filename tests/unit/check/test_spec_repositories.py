@@ -37,7 +37,7 @@ def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
     with pytest.raises(FindingsError) as refused:
         checked_fleet(open_project(folder.root, "dev"))
     assert [each.code for each in refused.value.findings] == ["FL425"]
-    assert checked_fleet(open_project(folder.root, "dev"), locked=True).endpoints
+    assert checked_fleet(open_project(folder.root, "dev"), trusts_locks=True).endpoints
 
 
 @pytest.mark.parametrize("name", ["invalid-instance-group", "FL425"])
@@ -95,7 +95,7 @@ def test_all_mistakes_of_a_repository_are_shown_at_once_and_each_in_one_finding(
 def test_by_its_lock_alone_a_model_is_still_known_to_be_wrong(folder: FleetFolder) -> None:
     locked_with(folder, "backend: python\n")
     project = open_project(folder.root, "dev")
-    assert [each.code for each in all_findings(project, locked=True)] == ["FL255"]
+    assert [each.code for each in all_findings(project, trusts_locks=True)] == ["FL255"]
 
 
 @pytest.mark.parametrize("code", ["FL247", "FL435"])
@@ -107,11 +107,11 @@ def test_what_a_lock_alone_shows_and_what_the_file_shows_are_allowed_together(
     locked_with(folder, 'backend: "python"\n')
     project = open_project(folder.root, "dev")
     assert "FL435" in {each.code for each in all_findings(project)}
-    assert [each.code for each in all_findings(project, locked=True)] == ["FL247"]
+    assert [each.code for each in all_findings(project, trusts_locks=True)] == ["FL247"]
     folder.spec(f'default_model: chain\nallow: {{{code}: "our image has it, see PR 12"}}\n')
     project = open_project(folder.root, "dev")
     assert {"FL247", "FL435", "FL130"}.isdisjoint(each.code for each in all_findings(project))
-    assert all_findings(project, locked=True) == []
+    assert all_findings(project, trusts_locks=True) == []
 
 
 def test_without_a_comparison_no_weights_are_read_and_each_mistake_is_shown_once(folder: FleetFolder) -> None:

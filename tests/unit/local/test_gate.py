@@ -32,13 +32,13 @@ def waits(entering: Future[str]) -> bool:
 
 def test_several_may_be_inside_together(others: ThreadPoolExecutor) -> None:
     gate = Gate()
-    with gate.together():
-        assert others.submit(enter, gate.together).result(10) == "inside"
+    with gate.share():
+        assert others.submit(enter, gate.share).result(10) == "inside"
 
 
 def test_who_must_be_alone_waits_for_those_inside(others: ThreadPoolExecutor) -> None:
     gate = Gate()
-    with gate.together():
+    with gate.share():
         alone = others.submit(enter, gate.alone)
         assert waits(alone)
     assert alone.result(10) == "inside"
@@ -47,6 +47,6 @@ def test_who_must_be_alone_waits_for_those_inside(others: ThreadPoolExecutor) ->
 def test_others_wait_for_who_is_alone(others: ThreadPoolExecutor) -> None:
     gate = Gate()
     with gate.alone():
-        waiting = [others.submit(enter, way) for way in (gate.together, gate.alone)]
+        waiting = [others.submit(enter, way) for way in (gate.share, gate.alone)]
         assert all(waits(each) for each in waiting)
     assert [each.result(10) for each in waiting] == ["inside"] * 2

@@ -19,7 +19,7 @@ def nothing(_: str) -> None:
 
 def refused(*endpoints: str) -> Finding:
     with pytest.raises(FindingsError) as caught:
-        servable(open_project(ROOT, "dev", endpoints), named=True, find=nothing)
+        servable(open_project(ROOT, "dev", endpoints), is_explicit=True, find=nothing)
     (finding,) = caught.value.findings
     return finding
 
@@ -42,7 +42,7 @@ def test_the_others_can_be_deployed_without_it() -> None:
 
 def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
     everything = open_project(ROOT, "dev")
-    project, (told,) = servable(everything, named=False, find=nothing)
+    project, (told,) = servable(everything, is_explicit=False, find=nothing)
     assert (told.code, told.severity) == ("FL383", Severity.WARNING)
     assert told.message.endswith("which is not installed; it is left out")
     assert {*everything.endpoints} - {*project.endpoints} == {"resnet-pt"}
@@ -50,13 +50,13 @@ def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
 
 def test_where_nothing_else_is_left_it_is_refused() -> None:
     with pytest.raises(FindingsError):
-        servable(open_project(ROOT, "dev", ["resnet-pt"]), named=False, find=nothing)
+        servable(open_project(ROOT, "dev", ["resnet-pt"]), is_explicit=False, find=nothing)
 
 
 def test_nothing_is_said_of_other_endpoints_nor_where_it_is_installed() -> None:
     sentences, resnet = (open_project(ROOT, "dev", [each]) for each in ("sentence-embeddings", "resnet-pt"))
-    assert servable(sentences, named=True, find=nothing) == (sentences, [])
-    assert servable(resnet, named=True, find=lambda name: name) == (resnet, [])
+    assert servable(sentences, is_explicit=True, find=nothing) == (sentences, [])
+    assert servable(resnet, is_explicit=True, find=lambda name: name) == (resnet, [])
 
 
 def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:

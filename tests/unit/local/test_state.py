@@ -55,7 +55,7 @@ def supervisor(pid: int) -> Supervisor:
     ],
 )
 def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, content: bytes) -> None:
-    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
+    with state.hold_lock(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
         (state.folder / "supervisor.json").write_bytes(content)
         for look in (state.supervisor, lambda: stop_supervisor(state)):
             with pytest.raises(CannotRunError) as refused:
@@ -66,7 +66,7 @@ def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, co
 
 
 def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> None:
-    with state.supervised(threading.Event()), process() as stranger:
+    with state.hold_lock(threading.Event()), process() as stranger:
         state.announce(supervisor(stranger.pid))
         with pytest.raises(
             CannotRunError, match=f"it names process {stranger.pid}, which is not the local fl"
@@ -77,7 +77,7 @@ def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> Non
 
 def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_path: Path) -> None:
     with (
-        state.supervised(threading.Event()),
+        state.hold_lock(threading.Event()),
         process("-m", "triton_fleet.local", str(tmp_path / "other")) as theirs,
     ):
         state.announce(supervisor(theirs.pid))
@@ -89,7 +89,7 @@ def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_pa
 def test_a_number_that_nobody_has_any_more_is_told(state: LocalState) -> None:
     with process() as gone:
         gone.kill()
-    with state.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
         state.announce(supervisor(gone.pid))
         with pytest.raises(CannotRunError, match=f"it names process {gone.pid}, which is not"):
             stop_supervisor(state)
@@ -101,13 +101,13 @@ def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: Local
         state.folder.mkdir(parents=True)
         state.announce(supervisor(reused.pid))
         assert stop_supervisor(state) is False
-        with state.supervised(threading.Event()):
+        with state.hold_lock(threading.Event()):
             assert state.supervisor() is None
         assert reused.poll() is None
 
 
 def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
-    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
+    with state.hold_lock(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
         with pytest.raises(CannotRunError, match=r"supervisor.json does not exist") as refused:
             stop_supervisor(state)
         assert f"`kill {running.pid}`" in refused.value.remedy
@@ -116,7 +116,7 @@ def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
 
 def test_its_own_process_is_ended(state: LocalState) -> None:
     with (
-        state.supervised(threading.Event()),
+        state.hold_lock(threading.Event()),
         process("-m", "triton_fleet.local", str(state.root), "5") as own,
     ):
         state.announce(supervisor(own.pid))
@@ -145,7 +145,7 @@ def test_what_a_killed_process_left_goes_with_down(state: LocalState) -> None:
 
 def test_what_a_killed_process_left_goes_with_the_next_up(state: LocalState) -> None:
     left = left_by_a_killed_process(state)
-    with state.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
         assert not any(file.exists() for file in left)
         assert list(state.temporary.iterdir()) == []
 
@@ -153,8 +153,8 @@ def test_what_a_killed_process_left_goes_with_the_next_up(state: LocalState) -> 
 def test_what_a_running_process_has_stays_until_it_ends(state: LocalState, tmp_path: Path) -> None:
     other = LocalState(tmp_path / "other")
     other.root.mkdir()
-    with state.supervised(threading.Event()):
-        with other.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
+        with other.hold_lock(threading.Event()):
             for each in (state, other):
                 (each.work / "sentences").mkdir(parents=True)
             state.clean()

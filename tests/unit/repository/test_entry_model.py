@@ -27,7 +27,7 @@ NAMED = replace(SINGLE, default_model="both")
 @pytest.mark.parametrize("setting", [SINGLE, MULTI_MODEL], ids=["single", "multi-model"])
 def test_the_only_model_answers(setting: ServingContainer) -> None:
     found = judgement(model("a"), setting)
-    assert (found.main, found.loaded, found.unloaded, found.findings) == ("a", ("a",), (), ())
+    assert (found.main, found.loaded_models, found.unloaded_models, found.findings) == ("a", ("a",), (), ())
 
 
 @pytest.mark.parametrize("setting", [NAMED, MULTI_MODEL], ids=["single", "multi-model"])
@@ -35,7 +35,11 @@ def test_an_ensemble_answers_with_its_composing_models_and_others_stay_unloaded(
     setting: ServingContainer,
 ) -> None:
     found = judgement({**BOTH, **model("spare")}, setting)
-    assert (found.main, found.loaded, found.unloaded) == ("both", ("both", "a", "b"), ("spare",))
+    assert (found.main, found.loaded_models, found.unloaded_models) == (
+        "both",
+        ("both", "a", "b"),
+        ("spare",),
+    )
     assert [(each.code, each.file and each.file.name) for each in found.findings] == [("FL461", "spare")]
 
 
@@ -72,7 +76,7 @@ def test_an_ensemble_that_the_containers_expression_misses_is_refused_at_its_lin
 def test_a_comment_may_make_the_container_take_a_model_for_an_ensemble() -> None:
     mistaken = {**model("a", '# not platform: "ensemble"\n'), **model("b")}
     found = judgement(mistaken, MULTI_MODEL)
-    assert (found.main, found.unloaded) == ("a", ("b",))
+    assert (found.main, found.unloaded_models) == ("a", ("b",))
     assert {each.code for each in found.findings} == {"FL461", "FL468"}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
 from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx.wire import Budget
+from triton_fleet.repository.onnx.wire import FieldBudget
 from triton_fleet.repository.stream import Stream
 
 GRAPH = graph_bytes(
@@ -22,7 +22,7 @@ GRAPH = graph_bytes(
 )
 
 
-def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:
+def header_of(content: bytes, budget: FieldBudget | None = None) -> OnnxHeader:
     return read_header(Stream(content), len(content), budget)
 
 
@@ -75,10 +75,10 @@ def test_graphs_within_graphs_have_an_end() -> None:
 
 
 def test_fields_have_an_end_over_all_files() -> None:
-    budget = Budget(fields=60)
+    budget = FieldBudget(fields=60)
     assert header_of(GRAPH, budget).problem == ""
     assert 0 < budget.fields < 60
-    header = header_of(GRAPH, Budget(fields=10))
+    header = header_of(GRAPH, FieldBudget(fields=10))
     assert "more fields than are read here" in header.problem
     assert not header.certain
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from triton_fleet.catalog.releases import numbers
-from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig
 from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.problems import did_you_mean
@@ -20,7 +20,6 @@ from triton_fleet.spec.source import KeyPath
 
 Dims: TypeAlias = tuple[int, ...]
 """Of a tensor with its batch; -1 where one varies."""
-ANY = -1
 
 
 def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | None) -> Iterator[Misfit]:
@@ -41,7 +40,7 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
         elif name in dims:
             yield from _of_shapes(config.name, name, shapes, dims[name], graph_shapes.get(name))
     for name, axes in dims.items():
-        if ANY in axes and name not in engine.shapes:
+        if ANY_SIZE in axes and name not in engine.shapes:
             message = (
                 f"input {name!r} of {whose} has variable dimensions {_format_dims(axes)}, but no `shapes`"
             )
@@ -67,7 +66,7 @@ def config_dims(tensor: Any, config: ParsedConfig) -> Dims | None:
     is_ragged = getattr(tensor, "allow_ragged_batch", False)
     if tensor.is_shape_tensor or is_ragged or not tensor.dims:
         return None
-    batch = (ANY,) if config.message.max_batch_size > 0 else ()
+    batch = (ANY_SIZE,) if config.message.max_batch_size > 0 else ()
     return (*batch, *(tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims))
 
 
@@ -83,7 +82,7 @@ def input_dims(config: ParsedConfig, graph: OnnxHeader | None) -> Mapping[str, D
             dims_by_name[tensor.name] = tensor.shape
         elif tensor.shape is not None:
             dims_by_name[tensor.name] = tuple(
-                a if a != ANY else b for a, b in zip(tensor.shape, mine, strict=True)
+                a if a != ANY_SIZE else b for a, b in zip(tensor.shape, mine, strict=True)
             )
     names = dims_by_name.keys() if graph is None else {tensor.name for tensor in graph.inputs}
     return {name: dims for name, dims in dims_by_name.items() if dims is not None and name in names - special}
@@ -95,14 +94,16 @@ def _of_shapes(
     sizes_by_shape = [_parse_shape(shape) for shape in shapes]
     subject = f"input {name!r} of model {model!r} is {_format_dims(dims)}"
     if not _has_rank(shapes, dims):
-        batch = ", the batch first" if dims[:1] == (ANY,) else ""
+        batch = ", the batch first" if dims[:1] == (ANY_SIZE,) else ""
         message = f"{subject}; its shapes are {', '.join(shapes)}"
         yield Misfit(("shapes", name), message, f"write {len(dims)} dimensions{batch}")
         return
     for at, size in enumerate(dims):
         sizes = [shape[at] for shape in sizes_by_shape]
-        if size != ANY and set(sizes) != {size}:
-            certain = (in_graph is not None and in_graph[at] != ANY) or not min(sizes) <= size <= max(sizes)
+        if size != ANY_SIZE and set(sizes) != {size}:
+            certain = (in_graph is not None and in_graph[at] != ANY_SIZE) or not min(sizes) <= size <= max(
+                sizes
+            )
             message = f"{subject}; its shapes have {', '.join(map(str, sizes))} as dimension {at + 1}"
             yield Misfit(("shapes", name), message, f"write {size} in all three", certain=certain)
 
@@ -182,9 +183,9 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
 
 def _agree(dims: Dims, shape: Dims, max_batch_size: int) -> bool:
     """Whether a plan of that shape fits the config; what varies in either of them agrees."""
-    if len(dims) != len(shape) or (max_batch_size > 0 and ANY != shape[0] < max_batch_size):
+    if len(dims) != len(shape) or (max_batch_size > 0 and ANY_SIZE != shape[0] < max_batch_size):
         return False
-    return all(ANY in pair or len(set(pair)) == 1 for pair in zip(dims, shape, strict=True))
+    return all(ANY_SIZE in pair or len(set(pair)) == 1 for pair in zip(dims, shape, strict=True))
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,14 @@ SageMaker publishes no number. A minute is what an invocation may take: by then 
 """
 
 
-class State(StrEnum):
-    """What a supervised Triton does now; `failed` means that the last start did not succeed."""
+class TritonState(StrEnum):
+    """State of a supervised Triton; `failed` means that the last start did not succeed."""
 
-    STARTING = "starting"
+    START = "starting"
     READY = "ready"
-    RESTARTING = "restarting"
-    FAILED = "failed"
-    STOPPED = "stopped"
+    RESTART = "restarting"
+    FAILURE = "failed"
+    STOP = "stopped"
 
 
 class SupervisedTriton:
@@ -54,13 +54,13 @@ class SupervisedTriton:
         self._condition = threading.Condition(self._lock)
         self._stop_event = threading.Event()
         self._server: TritonServer | None = None
-        self._state = State.STARTING
+        self._state = TritonState.START
         self._restarts = 0
         self._ended_models: dict[int, str] = {}
 
     @property
-    def state(self) -> State:
-        """What it does now."""
+    def state(self) -> TritonState:
+        """The present state."""
         with self._lock:
             return self._state
 
@@ -68,7 +68,7 @@ class SupervisedTriton:
     def ready(self) -> TritonServer | None:
         """The server that answers; None while none does."""
         with self._lock:
-            return self._server if self._state is State.READY else None
+            return self._server if self._state is TritonState.READY else None
 
     @property
     def restarts(self) -> int:
@@ -78,9 +78,9 @@ class SupervisedTriton:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with a server that answers: processes of models that Triton does not start again."""
+        """Problems of a server that answers: processes of models that Triton does not start again."""
         with self._lock:
-            return list(self._ended_models.values()) if self._state is State.READY else []
+            return list(self._ended_models.values()) if self._state is TritonState.READY else []
 
     @property
     def server(self) -> TritonServer | None:
@@ -88,7 +88,7 @@ class SupervisedTriton:
         with self._lock:
             return self._server
 
-    def wait_for(self, state: State, timeout: float) -> bool:
+    def wait_for(self, state: TritonState, timeout: float) -> bool:
         """Whether that state was reached within `timeout` seconds."""
         with self._condition:
             return self._condition.wait_for(lambda: self._state is state, timeout)
@@ -102,7 +102,7 @@ class SupervisedTriton:
         try:
             server = self._attempt()
         except BaseException:
-            self._become(State.FAILED)
+            self._become(TritonState.FAILURE)
             raise
         threading.Thread(target=self._keep, args=(server,), name="triton-supervisor", daemon=True).start()
 
@@ -113,7 +113,7 @@ class SupervisedTriton:
             server = self._server
         if server is not None:
             server.stop()
-        self._become(State.STOPPED)
+        self._become(TritonState.STOP)
 
     def _attempt(self) -> TritonServer:
         with self._lock:
@@ -126,7 +126,7 @@ class SupervisedTriton:
         except BaseException:
             server.stop()
             raise
-        self._become(State.READY)
+        self._become(TritonState.READY)
         return server
 
     def _keep(self, server: TritonServer) -> None:
@@ -136,7 +136,7 @@ class SupervisedTriton:
             self._watch(server)
             if time.monotonic() - ready > STEADY:
                 pause = FIRST_PAUSE
-            self._become(State.RESTARTING)
+            self._become(TritonState.RESTART)
             server.stop(grace=0.0)  # a stopped process takes no other signal than the last one
             if not self._stop_event.is_set():
                 self._note(f"Triton, process {server.process.pid}, {server.end()}; it is restarted")
@@ -150,7 +150,7 @@ class SupervisedTriton:
                     server = self._attempt()
                     break
                 except (HostingError, OSError) as error:
-                    self._become(State.FAILED)
+                    self._become(TritonState.FAILURE)
                     self._note(f"{error}; trying again")
             with self._lock:
                 self._restarts += 1
@@ -182,9 +182,9 @@ class SupervisedTriton:
         with suppress(OSError), self._log.open("a") as log:
             log.write(f"--- {message}\n")
 
-    def _become(self, state: State) -> None:
+    def _become(self, state: TritonState) -> None:
         with self._condition:
             if self._stop_event.is_set():
-                state = State.STOPPED
+                state = TritonState.STOP
             self._state = state
             self._condition.notify_all()

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.builds.engines.model_fit import ANY, Dims, input_dims
+from triton_fleet.builds.engines.model_fit import Dims, input_dims
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
 from triton_fleet.catalog.proposals import proposals
 from triton_fleet.check.spec_repositories import onnx_header
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.new.proposal.repositories import FolderRepositories
 from triton_fleet.new.proposal.yaml_text import Key
-from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.models import Model, models_of
 from triton_fleet.spec.lock import LockedModel
@@ -182,7 +182,9 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
     size = onnx.stat().st_size
     graph = onnx_header(onnx, size)
     dims = {
-        name: input_sizes for name, input_sizes in input_dims(config, graph).items() if ANY in input_sizes
+        name: input_sizes
+        for name, input_sizes in input_dims(config, graph).items()
+        if ANY_SIZE in input_sizes
     }
     batches = config.message.max_batch_size > 0
     batch = _batch(config)
@@ -199,7 +201,7 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
             " for the second."
         )
     if open_inputs := [
-        name for name, input_sizes in sorted(dims.items()) if ANY in input_sizes[1 if batches else 0 :]
+        name for name, input_sizes in sorted(dims.items()) if ANY_SIZE in input_sizes[1 if batches else 0 :]
     ]:
         sizes = ", ".join(map(str, proposals().open_dimension))
         sentences.append(
@@ -228,4 +230,4 @@ def _shapes(dims: Dims, batch: tuple[int, int, int] | None) -> tuple[str, str, s
 
 def _sizes(dims: Dims, open_size: int, batch: int | None) -> Iterator[int]:
     for at, size in enumerate(dims):
-        yield size if size != ANY else open_size if at or batch is None else batch
+        yield size if size != ANY_SIZE else open_size if at or batch is None else batch
