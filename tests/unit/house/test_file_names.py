@@ -50,15 +50,21 @@ PRONOUNS = _words(
     """
 )
 GATED = (
+    "client",
     "constructs",
+    "containers/shared",
     "emulator",
     "engine_build",
     "lambda",
     "stacks",
     "triton_fleet/aws",
+    "triton_fleet/check",
     "triton_fleet/endpoint",
     "triton_fleet/explain",
+    "triton_fleet/local",
     "triton_fleet/printers",
+    "triton_fleet/repository",
+    "triton_fleet/review",
 )
 """Sources whose names are held: each name ends with a noun, or begins with a verb."""
 DICTATED: Mapping[str, str] = {
