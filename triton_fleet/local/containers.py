@@ -85,7 +85,7 @@ class Container(Protocol):
     ) -> AbstractContextManager[Route]:
         """The way of one invocation, open as long as it takes; a target model is ready within `seconds`.
 
-        `again` marks the second try of an invocation, which is counted already.
+        `is_retry` marks the second try of an invocation, which is counted already.
 
         Raises:
             Refusal: the invocation does not fit the endpoint, or its target model is not ready in time.

@@ -81,7 +81,7 @@ class Contents:
 
     @cached_property
     def packed_entries(self) -> list[tuple[str, int | None]]:
-        """The packed paths of a `packed` repository with sizes of files, in an order that never varies.
+        """The packed paths of a packed repository with sizes of files, in an order that never varies.
 
         Folders have None. Those without files are left out, except for versions (docs/decisions/0031).
         """

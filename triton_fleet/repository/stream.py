@@ -117,7 +117,7 @@ class FileStream(Stream):
 
 
 class Part(Stream):
-    """The next bytes of another stream, `left` of which are still to come."""
+    """The next bytes of another stream; `remaining_size` of them are still to come."""
 
     def __init__(self, whole: Stream, size: int) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile
 
 from triton_fleet.catalog.limits import limit
 from triton_fleet.core.formats import format_size
@@ -122,7 +122,8 @@ def unpack_zip(zip_stream: BinaryIO, folder: Path, budget: UnpackingBudget) -> N
         with ZipFile(zip_stream) as archive:
             for info in archive.infolist():
                 # As it is stored: ZipInfo.filename is cut at a NUL, and has other separators replaced.
-                entries.add(info.orig_filename, _kind_name(info), info.file_size, is_folder=info.is_dir())
+                kind = ZIP_TYPES.get(stat.S_IFMT(info.external_attr >> 16), "neither a folder nor a file")
+                entries.add(info.orig_filename, kind, info.file_size, is_folder=info.is_dir())
             folder.mkdir(exist_ok=True)
             archive.extractall(folder)
     except UnreadableError as error:
@@ -176,7 +177,3 @@ def _write(file: Path, member: Member) -> None:
         target.writelines(member.content.pieces())
     if member.is_executable:
         file.chmod(file.stat().st_mode | 0o111)
-
-
-def _kind_name(info: ZipInfo) -> str:
-    return ZIP_TYPES.get(stat.S_IFMT(info.external_attr >> 16), "neither a folder nor a file")

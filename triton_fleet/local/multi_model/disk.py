@@ -43,7 +43,7 @@ MODEL_DISK = "`local.model_disk` in environments/local.yaml"
 
 @dataclass
 class UnpackedArchive:
-    """One archive on disk, staged for this machine; `size` in bytes, `used` in the order of use.
+    """One archive on disk, staged for this machine; `size` in bytes, `last_use` in the order of use.
 
     `differences` is what the staged copy has otherwise, and what serves it instead, for people.
     """

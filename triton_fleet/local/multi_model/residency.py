@@ -82,7 +82,7 @@ class Residency:
 
     @contextmanager
     def use(self, target: str, seconds: float, *, is_retry: bool = False) -> Iterator[Model]:
-        """A loaded model, which stays loaded meanwhile; `again` for a call that is counted already.
+        """A loaded model, which stays loaded meanwhile; `is_retry` for a call that is counted already.
 
         Raises:
             Refusal: it is not ready within `seconds`; its load continues.
@@ -92,7 +92,8 @@ class Residency:
         try:
             yield model
         finally:
-            self._leave(model)
+            with self._condition:
+                self._release(model)
 
     def make_room(self, target: str, seconds: float, *, since: int) -> bool:
         """Evict the least recently used model but the target; whether one has left within `seconds`.
@@ -110,9 +111,9 @@ class Residency:
             return False
 
     def forget(self, target: str, at_end: Callable[[], None]) -> None:
-        """Unload a model for good and do something `then`; return at once.
+        """Unload a model for good and call `at_end` then; return at once.
 
-        From now on callers wait for another load, or for what `then` leaves; a load under way continues.
+        From now on callers wait for another load, or for what `at_end` leaves; a load under way continues.
         """
         with self._condition:
             model = self._current_model(target)
@@ -165,10 +166,6 @@ class Residency:
     def _wait(self, start: float, seconds: float) -> bool:
         remaining_seconds = start + seconds - time.monotonic()
         return remaining_seconds > 0 and self._condition.wait(remaining_seconds)
-
-    def _leave(self, model: Model) -> None:
-        with self._condition:
-            self._release(model)
 
     def _release(self, model: Model) -> None:
         model.users -= 1

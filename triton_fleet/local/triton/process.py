@@ -64,12 +64,10 @@ class ProcessGroup:
 
     def _signal(self, number: signal.Signals) -> None:
         with self._lock:
-            if self.returncode is None and self._is_alive():
+            end = os.WEXITED | os.WNOWAIT | os.WNOHANG
+            if self.returncode is None and os.waitid(os.P_PID, self.pid, end) is None:
                 self.is_stopped = True
                 os.kill(self.pid, number)
-
-    def _is_alive(self) -> bool:
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
 
     def _bury(self) -> None:
         # Not reaped yet: as long as the process is a zombie, no other process or group has its number.

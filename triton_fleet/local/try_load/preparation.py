@@ -105,7 +105,9 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
     """
     with TemporaryDirectory(prefix="fleet-last-word-") as temporary:
         folder = Path(temporary).resolve()
-        source = path if path.is_dir() else _unpack(path, folder / "unpacked")
+        source = path
+        if not path.is_dir():
+            source = unpack(path, folder / "unpacked", str(path), budget_of_disk(folder))
         at_root = container.multi_model and (source / CONFIG).is_file()
         registered_folder = folder / "model"
         # Triton finds files at the root only where the container has them, in /opt/ml/models.
@@ -140,10 +142,6 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
                 *_incomplete(models, stand_ins),
             ),
         )
-
-
-def _unpack(archive: Path, folder: Path) -> Path:
-    return unpack(archive, folder, str(archive), budget_of_disk(folder.parent))
 
 
 def _stage(source: Path, target: Path) -> list[Rewrite]:

@@ -37,8 +37,8 @@ class LoadPlan:
     """The verdict: the model that answers, those that are loaded with it, those that stay unloaded.
 
     The repository would be loaded if none of the findings is an error. `main` is None where none would answer
-    for sure, "" where it is the archive's root; then `loaded` are all models. `models` are those with a
-    configuration that can be read.
+    for sure, "" where it is the archive's root; then `loaded_models` are all models. `models` are those with
+    a configuration that can be read.
     """
 
     main: str | None
@@ -82,11 +82,10 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     loaded_ones = set(loading)
     rest = tuple(name for name in models if name not in loaded_ones)
     findings = [*contents.findings, *main.findings]
+    steps = {step for name in loading for step in steps_of(models[name].config)}
     for name, of_config in refusals.items():
         findings += (
-            of_config
-            if main.model is None or name in (main.model, *_steps(loading, models))
-            else map(_as_warning, of_config)
+            of_config if main.model is None or name in (main.model, *steps) else map(_as_warning, of_config)
         )
     findings += _wrong_names(contents, setting, main.model)
     if not any(problem.code == NO_MODELS for problem in main.findings):
@@ -131,11 +130,6 @@ def _loaded_models(
     names = [main, *sorted(setting.further)]
     names_closure = closure(names, lambda name: steps_of(models[name].config) if name in models else ())
     return tuple(name for name in names_closure if name in models)
-
-
-def _steps(names: Collection[str], models: Mapping[str, Model]) -> set[str]:
-    """Models that the loaded ensembles call, whether or not they can be read."""
-    return {step for name in names for step in steps_of(models[name].config)}
 
 
 def _wrong_names(contents: Contents, setting: ServingContainer, main: str | None) -> Iterator[Finding]:

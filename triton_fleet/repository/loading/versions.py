@@ -40,7 +40,7 @@ def policy_versions(config: ParsedConfig, present_numbers: Sequence[str]) -> lis
 def versions(contents: Contents, model: str, config: ParsedConfig, *, is_built: bool) -> Iterator[Finding]:
     """A model without a version to load, and folders that look like versions and are none.
 
-    Into the empty one of a model that is `built`, its engine goes.
+    Into the empty one of a model that `is_built`, its engine goes.
     """
     numbers = present_versions(contents, model)
     yield from _numbers(contents, model, config, numbers)

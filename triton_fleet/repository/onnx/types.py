@@ -45,7 +45,7 @@ def tensor(content: bytes) -> OnnxTensor:
     Raises:
         WireError: it is not in protobuf's wire format.
     """
-    wire = _wire(content)
+    wire = Wire(Stream(content), len(content), FieldBudget())
     name, kind, data_type, shape = "", TENSOR, "", None
     for field in wire.fields(len(content)):
         if (field.number, field.kind) == (1, BYTES):
@@ -84,7 +84,3 @@ def _dim(wire: Wire, message: WireField) -> int:
         elif (field.number, field.kind) == (2, BYTES):
             dim = -1
     return dim
-
-
-def _wire(content: bytes) -> Wire:
-    return Wire(Stream(content), len(content), FieldBudget())

@@ -101,7 +101,7 @@ def gunzip(stream: Stream, bounds: Bounds, *, is_required: bool = False) -> Stre
     """The content of a gzip stream; any other stream itself.
 
     Raises:
-        UnreadableError: it is not gzip, which is `required`.
+        UnreadableError: it is not gzip where that `is_required`.
     """
     if stream.peek(len(MAGIC)) == MAGIC:
         return Gunzip(stream, bounds)
