@@ -53,45 +53,29 @@ class SupervisedTriton:
         self._lock = threading.Lock()
         self._condition = threading.Condition(self._lock)
         self._stop_event = threading.Event()
-        self._server: TritonServer | None = None
-        self._state = TritonState.START
-        self._restarts = 0
+        self.server: TritonServer | None = None
+        """The current server, which may not answer yet or any more."""
+        self.state = TritonState.START
+        self.restarts = 0
+        """How often the server was ready again after it had ended by itself."""
         self._ended_models: dict[int, str] = {}
-
-    @property
-    def state(self) -> TritonState:
-        """The present state."""
-        with self._lock:
-            return self._state
 
     @property
     def ready(self) -> TritonServer | None:
         """The server that answers; None while none does."""
         with self._lock:
-            return self._server if self._state is TritonState.READY else None
-
-    @property
-    def restarts(self) -> int:
-        """How often the server was ready again after it had ended by itself."""
-        with self._lock:
-            return self._restarts
+            return self.server if self.state is TritonState.READY else None
 
     @property
     def problems(self) -> list[str]:
         """Problems of a server that answers: processes of models that Triton does not start again."""
         with self._lock:
-            return list(self._ended_models.values()) if self._state is TritonState.READY else []
-
-    @property
-    def server(self) -> TritonServer | None:
-        """The current server, which may not answer yet or any more."""
-        with self._lock:
-            return self._server
+            return list(self._ended_models.values()) if self.state is TritonState.READY else []
 
     def wait_for(self, state: TritonState, timeout: float) -> bool:
         """Whether that state was reached within `timeout` seconds."""
         with self._condition:
-            return self._condition.wait_for(lambda: self._state is state, timeout)
+            return self._condition.wait_for(lambda: self.state is state, timeout)
 
     def start(self) -> None:
         """Start the first server; return when it is ready.
@@ -110,14 +94,14 @@ class SupervisedTriton:
         """End the server and do not start it again."""
         with self._condition:
             self._stop_event.set()
-            server = self._server
+            server = self.server
         if server is not None:
             server.stop()
         self._become(TritonState.STOP)
 
     def _attempt(self) -> TritonServer:
         with self._lock:
-            self._server = server = TritonServer(*self._parts, log=self._log)
+            self.server = server = TritonServer(*self._parts, log=self._log)
         try:
             if self._stop_event.is_set():
                 raise HostingError("the server was stopped")
@@ -153,7 +137,7 @@ class SupervisedTriton:
                     self._become(TritonState.FAILURE)
                     self._note(f"{error}; trying again")
             with self._lock:
-                self._restarts += 1
+                self.restarts += 1
 
     def _watch(self, server: TritonServer) -> None:
         """Return when the server has ended, or has not answered any of several pings."""
@@ -186,5 +170,5 @@ class SupervisedTriton:
         with self._condition:
             if self._stop_event.is_set():
                 state = TritonState.STOP
-            self._state = state
+            self.state = state
             self._condition.notify_all()
