@@ -128,7 +128,7 @@ def _private_container(port: int) -> Iterator[HTTPConnectionPool]:
         print(error, file=sys.stderr)
         yield HTTPConnectionPool("127.0.0.1", port, maxsize=256, retries=False)
         return
-    network = PrivateNetwork(lost=lambda: None)
+    network = PrivateNetwork(on_loss=lambda: None)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "--container", str(PORT)]
         log = Path(folder) / "log"

@@ -60,8 +60,8 @@ def main() -> int:
     if (missing := _missing_program()) is not None:
         print(missing, file=sys.stderr)
         return 2
-    network = PrivateNetwork(lost=lambda: None)
-    with network.starting([sys.executable, __file__, INSIDE, *sys.argv[1:]]) as (command, descriptor):
+    network = PrivateNetwork(on_loss=lambda: None)
+    with network.start_within([sys.executable, __file__, INSIDE, *sys.argv[1:]]) as (command, descriptor):
         process = subprocess.Popen(command, pass_fds=[descriptor])
     try:
         return process.wait()

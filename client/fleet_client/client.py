@@ -128,11 +128,11 @@ class TritonEndpoint:
             try:
                 return call()
             except ClientError as error:
-                seconds_left = deadline - self._clock()
-                if seconds_left <= 0 or not is_worth_waiting(error):
+                remaining_seconds = deadline - self._clock()
+                if remaining_seconds <= 0 or not is_worth_waiting(error):
                     raise inference_error(error) from error
                 # Full jitter: callers that were refused together come back apart.
-                if self._pause(min(random.uniform(0, longest), seconds_left)):  # noqa: S311 - no secret
+                if self._pause(min(random.uniform(0, longest), remaining_seconds)):  # noqa: S311 - no secret
                     raise inference_error(error) from error
             longest = min(2 * longest, _LONGEST_PAUSE)
 

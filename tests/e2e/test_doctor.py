@@ -269,7 +269,7 @@ def test_of_the_local_fleet_the_log_is_the_file_that_the_environments_own_triton
     state.endpoint_log(log).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
     clinic.fail("Triton did not start", env=env)
     url, profile = (clinic.aws.url, None) if env == "local" else (s3_proxy.url, "deployer")
-    with state.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
         state.announce(Supervisor(pid=1, url=url, keys=KEYS, **place))
         code, text, wrong = clinic.doctor(env=env, profile=profile)
     assert code == 1

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.zoo import CONFIG, ENDPOINT, Zoo, call_in_parallel, times
 from triton_fleet.local.triton.runtime import TritonRuntime
-from triton_fleet.local.triton.supervisor import State
+from triton_fleet.local.triton.supervisor import TritonState
 from triton_fleet.spec.environment import LocalLimits
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
@@ -176,8 +176,8 @@ def test_archives_of_a_triton_that_has_ended_make_room_on_the_disk(zoo: Zoo) -> 
     triton, first = zoo.host._endpoints[endpoint_id(ENDPOINT)].triton, zoo.server
     os.kill(first.process.pid, signal.SIGKILL)
     assert first.process.dead.wait(10)
-    assert triton.wait_for(State.RESTARTING, 10) or zoo.server is not first
-    assert triton.wait_for(State.READY, 30)
+    assert triton.wait_for(TritonState.RESTART, 10) or zoo.server is not first
+    assert triton.wait_for(TritonState.READY, 30)
     zoo.limits = LocalLimits.model_validate({"model_disk": "3MiB"})
     assert zoo.call("after.tar.gz") == 3.0
 

@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.zoo import ENDPOINT, Zoo, times
 from triton_fleet.local.triton.runtime import TritonRuntime
-from triton_fleet.local.triton.supervisor import State
+from triton_fleet.local.triton.supervisor import TritonState
 from triton_fleet.spec.environment import LocalLimits
 
 pytestmark = pytest.mark.triton
@@ -188,11 +188,11 @@ def test_a_triton_that_is_killed_during_a_load_comes_back_and_serves_all_targets
     with os.fdopen(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)) as text:
         assert select.select([text], [], [], 30)[0], "the load did not begin"
     os.kill(zoo.server.process.pid, signal.SIGKILL)
-    assert triton.wait_for(State.RESTARTING, 30)
+    assert triton.wait_for(TritonState.RESTART, 30)
     caller.join(30)
     (error,) = errors
     assert error.response["Error"]["Code"] == "ModelError"
     assert "The container ended while stuck.tar.gz was loaded" in error.response["Error"]["Message"]
-    assert triton.wait_for(State.READY, 30)
+    assert triton.wait_for(TritonState.READY, 30)
     assert zoo.call("good.tar.gz", 4.0) == 12.0
     assert zoo.report()["restarts"] == 1

@@ -95,7 +95,7 @@ def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
         requested_request = Request(environ)
         is_known = (requested_request.method, requested_request.path) == ("POST", METRICS)
         if is_known and fleet.publishes:
-            publisher.publish_now()
+            publisher.publish_on_demand()
         return Response(status=200 if is_known and fleet.publishes else 503)(environ, start_response)
 
     aws = EmbeddedAws(RecordingHost(), answer, keys=KEYS)
@@ -109,7 +109,7 @@ def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
     )
     state = LocalState(folder.root)
     with ExitStack() as ends:
-        ends.enter_context(state.supervised(threading.Event()))
+        ends.enter_context(state.hold_lock(threading.Event()))
         aws.start()
         ends.callback(aws.stop)
         state.announce(

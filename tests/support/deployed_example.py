@@ -90,7 +90,7 @@ class DeployedExample:
 
     def metric(self, namespace: str, name: str, statistic: str) -> float:
         """One statistic of a metric of SageMaker's in the embedded CloudWatch, over all that was."""
-        self.publisher.publish_now()
+        self.publisher.publish_on_demand()
         current_time = datetime.now(UTC)
         points = client(self.aws, "cloudwatch").get_metric_statistics(
             Namespace=namespace,
@@ -121,7 +121,7 @@ def deploy_example(
         record=recorder.record,
         may_put=may_put_metrics,
     )
-    aws = EmbeddedAws(host, Gateway(host.calling), keys=KEYS)
+    aws = EmbeddedAws(host, Gateway(host.open_call), keys=KEYS)
     publisher = Publisher(
         recorder, sources=host.sources, gauges=host.gauges, cloudwatch=lambda *_: client(aws, "cloudwatch")
     )

@@ -75,7 +75,7 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
         may_put=may_put_metrics,
         contents=partial(fleet_contents, root),
     )
-    aws = EmbeddedAws(host, Gateway(host.calling), keys=KEYS)
+    aws = EmbeddedAws(host, Gateway(host.open_call), keys=KEYS)
     aws.start()
     try:
         with pytest.MonkeyPatch.context() as patch:

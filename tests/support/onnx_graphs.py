@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx.wire import Budget
+from triton_fleet.repository.onnx.wire import FieldBudget
 from triton_fleet.repository.stream import Stream
 
 Shape: TypeAlias = "Sequence[object] | None"
@@ -62,6 +62,6 @@ def add(remaining_text: str, right: str, to: str) -> onnx.NodeProto:
     return helper.make_node("Add", [remaining_text, right], [to])
 
 
-def header_of(content: bytes, budget: Budget | None = None) -> OnnxHeader:
+def header_of(content: bytes, budget: FieldBudget | None = None) -> OnnxHeader:
     """The header that is read of a graph's bytes."""
     return read_header(Stream(content), len(content), budget)

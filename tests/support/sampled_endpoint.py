@@ -12,7 +12,7 @@ import numpy as np
 from botocore.exceptions import ClientError
 
 from endpoint_check.handler import handler, is_complete
-from fleet_client.codec.datatypes import datatype_of, packed
+from fleet_client.codec.datatypes import datatype_of, pack_strings
 
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
 SECONDS = "1800"
@@ -42,7 +42,7 @@ def answer(arrays: Arrays, datatypes: dict[str, str] | None = None) -> tuple[byt
     raw, descriptions = [], []
     for name, array in arrays.items():
         datatype = (datatypes or {}).get(name) or datatype_of(array)
-        data = packed(array.ravel().tolist()) if datatype == "BYTES" else array.tobytes()
+        data = pack_strings(array.ravel().tolist()) if datatype == "BYTES" else array.tobytes()
         raw.append(data)
         descriptions.append(
             {

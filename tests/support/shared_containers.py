@@ -151,7 +151,7 @@ class SharedContainer:
 
     def __post_init__(self) -> None:
         require_nginx()
-        self.network = PrivateNetwork(lost=lambda: None)
+        self.network = PrivateNetwork(on_loss=lambda: None)
         self.records = self.folder / "records"
         self.log = self.folder / "log"
         self.process: subprocess.Popen[bytes] | None = None
@@ -179,7 +179,7 @@ class SharedContainer:
             **self.variables,
         }
         command = [sys.executable, "-m", "shared_container", "serve", *places, *self.arguments]
-        with self.log.open("wb") as log, self.network.starting(command) as (network, descriptor):
+        with self.log.open("wb") as log, self.network.start_within(command) as (network, descriptor):
             self.process = subprocess.Popen(
                 network,
                 env=environment,

@@ -91,7 +91,7 @@ class Zoo:
             record=lambda _endpoint, _variant, measure, value: self.metrics.append((measure, value)),
             may_put=may_put_metrics,
         )
-        self.aws = EmbeddedAws(self.host, Gateway(self.host.calling), keys=KEYS)
+        self.aws = EmbeddedAws(self.host, Gateway(self.host.open_call), keys=KEYS)
 
     def start(self) -> None:
         """Deploy the endpoint as CloudFormation would; where it fails, nothing is left."""

@@ -73,7 +73,7 @@ def finding(code: str) -> Observation:
     """Whether `fleet check` finds something of the code."""
 
     def observe(folder: FleetFolder, environment: str) -> object:
-        findings = all_findings(open_project(folder.root, environment), locked=code != STALE)
+        findings = all_findings(open_project(folder.root, environment), trusts_locks=code != STALE)
         return code in {finding.code for finding in findings}
 
     return observe

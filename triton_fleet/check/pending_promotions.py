@@ -13,7 +13,7 @@ from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.endpoint.environment import environment_findings, name_conflicts
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
 from triton_fleet.project.membership import promoted_spec
-from triton_fleet.project.project import LoadedSpec, Project
+from triton_fleet.project.project import Project
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.names import name_of
 from triton_fleet.rules.policies.check import file_findings, refusals
@@ -103,7 +103,8 @@ def require_promotable(source: Project, target: Project, today: date) -> None:
     findings, previews = [*target.findings, *environment_findings(whole)], dict[str, PromotionPreview]()
     for name in target.endpoints:
         with collect_findings(findings):
-            previews[name] = PromotionPreview(_promoted_spec(source, target, name), source.lock(name))
+            spec = previewed_spec(source, target, name) if target.is_promoted else target.load(name)
+            previews[name] = PromotionPreview(spec, source.lock(name))
     findings += [finding for finding in file_findings(target) if finding.severity is Severity.ERROR]
     by_policies = _by_policies(target, previews, today)
     findings += with_endpoints(
@@ -113,10 +114,6 @@ def require_promotable(source: Project, target: Project, today: date) -> None:
     )
     if findings:
         raise FindingsError(list(dict.fromkeys(findings)))
-
-
-def _promoted_spec(source: Project, target: Project, endpoint: str) -> LoadedSpec:
-    return previewed_spec(source, target, endpoint) if target.is_promoted else target.load(endpoint)
 
 
 def _by_rules(target: Project, preview: PromotionPreview) -> Sequence[Finding]:

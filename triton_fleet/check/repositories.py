@@ -61,7 +61,7 @@ class RepositoryTarget:
         """The container that follows."""
         return ServingContainer(
             multi_model=self.mode is Mode.MULTI_MODEL,
-            loads_all=self.mode is Mode.SHARED_CONTAINER,
+            loads_all_models=self.mode is Mode.SHARED_CONTAINER,
             release=self.release,
             default_model=self.default_model,
         )
@@ -179,7 +179,7 @@ def _of_facts(contents: Contents, judgement: LoadPlan, target: RepositoryTarget)
         file = contents.file(path if contents.is_file(path) else model)
         return _mark(file, contents.texts.get(path, b""), fields)
 
-    facts = model_facts(contents, [ROOT] if at_root else judgement.loaded)
+    facts = model_facts(contents, [ROOT] if at_root else judgement.loaded_models)
     yield from model_rule_findings(facts, target, mark_of, contents.place)
 
 
@@ -198,7 +198,7 @@ def _of_set(judgements: Mapping[Path, LoadPlan], target: RepositoryTarget) -> It
                     " models"
                 )
                 yield Finding(code="FL467", message=message, file=path, hint=hint)
-        for model in judgement.loaded:
+        for model in judgement.loaded_models:
             if model == judgement.main:  # it is called as its archive is
                 continue
             first = models.setdefault(model, path)

@@ -31,12 +31,14 @@ from triton_fleet.store.lock_measurement import draft_lock
 from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 
-def checked_fleet(project: Project, *, locked: bool = False, today: date | None = None) -> ResolvedFleet:
-    """The fleet as it is to be deployed; with `locked`, whatever the repositories hold by now.
+def checked_fleet(
+    project: Project, *, trusts_locks: bool = False, today: date | None = None
+) -> ResolvedFleet:
+    """The fleet as it is to be deployed; with `trusts_locks`, whatever the repositories hold by now.
 
     Args:
         project: An environment and some of its endpoints.
-        locked: Take locks as they are.
+        trusts_locks: Take locks as they are.
         today: The day on which policies are checked; None: they are not.
 
     Raises:
@@ -44,7 +46,7 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
     """
     policy_results = policy_findings(project, project.readable_specs(), today) if today else []
     try:
-        fleet = resolve_project(project) if locked else judged_fleet(project, compares_locks=True)
+        fleet = resolve_project(project) if trusts_locks else judged_fleet(project, compares_locks=True)
     except FindingsError as error:
         raise FindingsError(list(dict.fromkeys([*error.findings, *policy_results]))) from error
     if any(finding.severity is Severity.ERROR for finding in policy_results):
@@ -80,7 +82,7 @@ def all_findings(
     project: Project,
     drafts: Iterable[Path] = (),
     *,
-    locked: bool = False,
+    trusts_locks: bool = False,
     compares_locks: bool = True,
     today: date | None = None,
 ) -> list[Finding]:
@@ -91,7 +93,7 @@ def all_findings(
     Args:
         project: An environment and some of its endpoints.
         drafts: Further specs, which may be anywhere and need no lock.
-        locked: Take locks as they are, whatever the repositories hold: no weights are read.
+        trusts_locks: Take locks as they are, whatever the repositories hold: no weights are read.
         compares_locks: Whether locks are compared with the repositories, whose weights are read for it.
         today: The day on which policies are checked; None: they are not.
     """
@@ -113,7 +115,7 @@ def all_findings(
     of_endpoints, of_policies = all_in_processes(
         specs,
         lambda loaded_spec: _spec_findings(
-            project, loaded_spec, locked=locked, compares_locks=compares_locks
+            project, loaded_spec, trusts_locks=trusts_locks, compares_locks=compares_locks
         ),
         beside=lambda: policy_findings(project, whole, today) if today else [],
     )
@@ -155,11 +157,11 @@ def orphan_locks(project: Project) -> list[Finding]:
 
 
 def _spec_findings(
-    project: Project, spec: LoadedSpec, *, locked: bool, compares_locks: bool
+    project: Project, spec: LoadedSpec, *, trusts_locks: bool, compares_locks: bool
 ) -> list[Finding]:
     findings = list[Finding]()
     with collect_findings(findings):
-        findings += _of_endpoint(project, spec, locked=locked, compares_locks=compares_locks)
+        findings += _of_endpoint(project, spec, trusts_locks=trusts_locks, compares_locks=compares_locks)
     return findings
 
 
@@ -178,8 +180,10 @@ def _folder_errors(project: Project, spec: LoadedSpec, compares_locks: bool) -> 
     return [error for error in errors if error.severity is Severity.ERROR]
 
 
-def _of_endpoint(project: Project, spec: LoadedSpec, *, locked: bool, compares_locks: bool) -> list[Finding]:
-    reads = not (locked or project.is_promoted)
+def _of_endpoint(
+    project: Project, spec: LoadedSpec, *, trusts_locks: bool, compares_locks: bool
+) -> list[Finding]:
+    reads = not (trusts_locks or project.is_promoted)
     endpoint, wrong = locked_context(project, spec, reads_folders=reads)
     if endpoint.lock is None:
         name = project.environment.environment

@@ -227,9 +227,11 @@ def _misfit(tensor: Input | Output, definition: Any, config: ParsedConfig) -> st
     shape, dims = tensor.shape, _dims(definition, config)
     if shape is None or not definition.dims or definition.is_shape_tensor:
         return None
-    if len(shape) == len(dims) + 1 and not config.message.max_batch_size and config.completed is not False:
+    if len(shape) == len(dims) + 1 and not config.message.max_batch_size and config.is_completed is not False:
         return None  # the backend may make it one that batches
-    if len(shape) != len(dims) or not all(map(_agree, shape, dims)):
+    if len(shape) != len(dims) or not all(
+        ANY_SIZE in pair or len({*pair}) == 1 for pair in zip(shape, dims, strict=True)
+    ):
         return f"does not have the shape {list(shape)}"
     max_batch_size = config.message.max_batch_size
     return (
@@ -237,10 +239,6 @@ def _misfit(tensor: Input | Output, definition: Any, config: ParsedConfig) -> st
         if max_batch_size and shape[0] > max_batch_size
         else None
     )
-
-
-def _agree(sample_size: int, config_size: int) -> bool:
-    return ANY_SIZE in (sample_size, config_size) or sample_size == config_size
 
 
 def _dims(definition: Any, config: ParsedConfig) -> Sequence[int]:

@@ -229,7 +229,7 @@ def _of_specs(
             endpoint_selection = selector.select(paths)
         project = fleet.open(env, endpoint_selection.endpoints, endpoint_selection.draft_names())
         project = replace(project, endpoints=tuple(endpoint_selection.endpoints))
-        findings = all_findings(project, endpoint_selection.drafts, locked=locked, today=today)
+        findings = all_findings(project, endpoint_selection.drafts, trusts_locks=locked, today=today)
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
         if project.is_promoted:
             with collect_findings(findings):

@@ -107,7 +107,7 @@ def deploy(
         fleet = (
             resolve_foundation(project)
             if foundation
-            else checked_fleet(project, locked=locked, today=policy_day())
+            else checked_fleet(project, trusts_locks=locked, today=policy_day())
         )
     if fleet.warnings:
         show_findings(fleet.warnings)
@@ -118,7 +118,7 @@ def deploy(
         step.note = f"{fleet.deployment.account}, {fleet.deployment.region}"
     caller = actor(access.check_account(), os.environ)
     if access.is_local_fleet:
-        fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
+        fleet, findings = with_servable_images(project, fleet, is_explicit=bool(endpoints))
         show_findings(findings)
     expiry = access.fixed_expiry()
     if expiry is not None:

@@ -168,5 +168,5 @@ def _show(status: Status, supervisor: Supervisor) -> None:
             say(f"  as on SageMaker: {permission}", "yellow")
         for problem in endpoint.problems:
             say(f"  {problem}", "yellow")
-    for resource in status.skipped:
+    for resource in status.skipped_resources:
         say(f"  not hosted by the embedded AWS: {resource}", "dim")

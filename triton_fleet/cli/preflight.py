@@ -46,7 +46,7 @@ def preflight(
         return
     fleet = resolve_project(project)
     results = []
-    limits = partial(image_limits, project, fleet, named=bool(endpoints))
+    limits = partial(image_limits, project, fleet, is_explicit=bool(endpoints))
     for result in look(Subject(project, fleet, access_to(project, profile), limits)):
         if format is Format.HUMAN:
             console.print(_line(result), soft_wrap=True)

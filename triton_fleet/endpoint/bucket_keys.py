@@ -57,14 +57,12 @@ def source_findings(project: Project, loaded_spec: LoadedSpec) -> Iterator[Findi
         if not _BUCKET.fullmatch(bucket) or bucket.endswith(_ALIASES):
             message = f"{url} does not show which bucket it is in"
             yield finding_at(mark, CODE, message, "name the bucket itself, not an access point or its alias")
-        elif _is_of_a_fleet(project, bucket) and not _is_upload(key, endpoint):
+        elif (_FLEET_BUCKET.fullmatch(bucket) or bucket in project.fleet.given_buckets) and not _is_upload(
+            key, endpoint
+        ):
             message = f"{url} is in the artifact bucket of a fleet, which has what all of its endpoints run"
             hint = f"upload it below {S3}{bucket}/{UPLOADS}{endpoint}/, or to a bucket of your own"
             yield finding_at(mark, CODE, message, hint)
-
-
-def _is_of_a_fleet(project: Project, bucket: str) -> bool:
-    return _FLEET_BUCKET.fullmatch(bucket) is not None or bucket in project.fleet.given_buckets
 
 
 def _is_upload(key: str, endpoint: str) -> bool:

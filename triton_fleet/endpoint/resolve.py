@@ -20,7 +20,7 @@ from triton_fleet.endpoint.environment import environment_findings, environment_
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.endpoint.resolved_endpoint import GivenData, ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
-from triton_fleet.project.project import LoadedSpec, Project
+from triton_fleet.project.project import Project
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import Compression, Mode
@@ -49,7 +49,10 @@ def resolve_project(project: Project, *, reads_folders: bool = False) -> Resolve
     warnings = [*environment_warnings(project.environment, project.environment_source)]
 
     def resolve(name: str) -> ResolvedEndpoint:
-        endpoint, findings = _resolve(project, project.load(name), reads_folders)
+        loaded_spec = project.load(name)
+        context, wrong_lock = locked_context(project, loaded_spec, reads_folders=reads_folders)
+        own_findings = [*wrong_lock, *source_findings(project, loaded_spec)]
+        endpoint, findings = resolve_endpoint(project.deployment, context, own_findings)
         warnings.extend(findings)
         return endpoint
 
@@ -121,13 +124,4 @@ def assemble_endpoint(
         tags=endpoint_tags(context.environment, spec),
         counted_models=counted_models(context),
         engines=resolved_engines(context),
-    )
-
-
-def _resolve(
-    project: Project, loaded_spec: LoadedSpec, reads_folders: bool
-) -> tuple[ResolvedEndpoint, list[Finding]]:
-    context, wrong_lock = locked_context(project, loaded_spec, reads_folders=reads_folders)
-    return resolve_endpoint(
-        project.deployment, context, [*wrong_lock, *source_findings(project, loaded_spec)]
     )

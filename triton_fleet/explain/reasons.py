@@ -13,7 +13,7 @@ from triton_fleet.context.capacity import least_instances, most_instances
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.security_fixes import fix_names, security_gap
 from triton_fleet.context.shared_container import default_route
-from triton_fleet.explain.decision import DatedFacts, Decision, dated_facts
+from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.rules.about.images import missing_driver
 from triton_fleet.rules.names import allowed_codes
 from triton_fleet.spec.endpoint import Mode
@@ -54,12 +54,13 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
     )
     if image.digest is not None:
         reason += "; `image_digest` selects the image of that tag"
+    registry = "images.json" if release in data_file("images.json")["versions"] else "registries.yaml"
     yield Decision(
         group="image",
         what="image",
         value=image.uri,
         reason=reason,
-        facts=(_registry(release),),
+        facts=(dated_facts(registry),),
         certain=image.details.certain,
     )
     yield from _release(image.details)
@@ -91,12 +92,6 @@ def _security_fixes(endpoint: EndpointContext) -> Iterator[Decision]:
         )
 
 
-def _registry(release: str) -> DatedFacts:
-    return dated_facts(
-        "images.json" if release in data_file("images.json")["versions"] else "registries.yaml"
-    )
-
-
 def _release(release: Release) -> Iterator[Decision]:
     contents = {
         "Triton server": (release.server, "server"),
@@ -124,11 +119,12 @@ def _instance(endpoint: EndpointContext) -> Iterator[Decision]:
         yield Decision(group="instance", what="instance", value=None, reason=reason, facts=facts)
         return
     further = ", at the first deploy; afterwards scaling decides" if endpoint.spec.scaling else ""
+    further += "".join(f"; {extra.label}: {extra.type}" for extra in endpoint.machines[1:])
     yield Decision(
         group="instance",
         what="instance",
         value=f"{spec_instance.count} x {machine.type}",
-        reason=f"from `instance.count` and `instance.type`{further}{_other_machines(endpoint)}",
+        reason=f"from `instance.count` and `instance.type`{further}",
     )
     rows = {
         "GPU": (_gpu(machine), f"each {machine.type} has it" if machine.gpus else "no NVIDIA GPU"),
@@ -142,11 +138,6 @@ def _instance(endpoint: EndpointContext) -> Iterator[Decision]:
     }
     for title, (value, reason) in rows.items():
         yield Decision(group="instance", what=title, value=value, reason=reason, facts=facts)
-
-
-def _other_machines(endpoint: EndpointContext) -> str:
-    """Other instances that raw properties lead to."""
-    return "".join(f"; {machine.label}: {machine.type}" for machine in endpoint.machines[1:])
 
 
 def _gpu(machine: Instance) -> str:

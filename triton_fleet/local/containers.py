@@ -56,7 +56,7 @@ class Route:
 
 
 class Container(Protocol):
-    """What the gateway needs of a served endpoint."""
+    """The part of a served endpoint that the gateway calls."""
 
     @property
     def variant(self) -> str:
@@ -68,7 +68,7 @@ class Container(Protocol):
 
     @property
     def differences(self) -> list[str]:
-        """What is served otherwise than it was deployed, for want of a GPU."""
+        """Differences from the deployment, for want of a GPU."""
 
     @property
     def gauges(self) -> dict[str, float]:
@@ -81,11 +81,11 @@ class Container(Protocol):
         """Release everyone who waits; called when its Triton has been stopped."""
 
     def route(
-        self, target: str | None, seconds: float, *, again: bool = False
+        self, target: str | None, seconds: float, *, is_retry: bool = False
     ) -> AbstractContextManager[Route]:
         """The way of one invocation, open as long as it takes; a target model is ready within `seconds`.
 
-        `again` marks the second try of an invocation, which is counted already.
+        `is_retry` marks the second try of an invocation, which is counted already.
 
         Raises:
             Refusal: the invocation does not fit the endpoint, or its target model is not ready in time.
@@ -116,14 +116,14 @@ class SingleModel:
         """Nobody waits."""
 
     @contextmanager
-    def route(self, target: str | None, seconds: float, *, again: bool = False) -> Iterator[Route]:
+    def route(self, target: str | None, seconds: float, *, is_retry: bool = False) -> Iterator[Route]:
         """The container's own route; see Container."""
         if target is not None:
             message = "TargetModel is for multi-model endpoints; this one has a single model"
             raise Refusal(400, "ValidationError", message)
         server = self._triton.ready
         if server is None:
-            raise ModelRefusal(0, RESTARTING)
+            raise ModelRefusal(0, RESTART_MESSAGE)
         yield Route(pool=server.pool, path="/invocations")
 
     def make_room(self, target: str | None, seconds: float, *, since: int) -> bool:
@@ -131,4 +131,4 @@ class SingleModel:
         return False
 
 
-RESTARTING = "The container is being restarted."
+RESTART_MESSAGE = "The container is being restarted."

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 
-STAGED = "staged"
+STAGING_FOLDER = "staged"
 
 
 class TritonHost:
@@ -75,28 +75,28 @@ class TritonHost:
         Raises:
             HostingError: it cannot be served; what its id served before is still served.
         """
-        running = self._start(endpoint)
+        running_endpoint = self._start(endpoint)
         with self._lock:
-            before = running if self._is_closed else self._endpoints.get(endpoint.id)
+            before = running_endpoint if self._is_closed else self._endpoints.get(endpoint.id)
             if not self._is_closed:
-                self._endpoints[endpoint.id] = running
-        if before is not None and before is not running:
+                self._endpoints[endpoint.id] = running_endpoint
+        if before is not None and before is not running_endpoint:
             self._drain(before)
-        if before is running:
-            running.end()
+        if before is running_endpoint:
+            running_endpoint.end()
             raise HostingError("the local fleet was stopped")
 
-    def _drain(self, running: RunningEndpoint) -> None:
+    def _drain(self, running_endpoint: RunningEndpoint) -> None:
         """End what nothing is sent to any more, when its calls are answered."""
         with self._lock:
-            self._former_endpoints.append(running)
-        running.calls.all_ended(SECONDS_TO_ANSWER)
+            self._former_endpoints.append(running_endpoint)
+        running_endpoint.calls.wait_for_end(SECONDS_TO_ANSWER)
         with self._lock:
-            is_draining = running in self._former_endpoints
+            is_draining = running_endpoint in self._former_endpoints
             if is_draining:
-                self._former_endpoints.remove(running)
+                self._former_endpoints.remove(running_endpoint)
         if is_draining:
-            running.end()
+            running_endpoint.end()
 
     def scale(self, id: EndpointId) -> None:
         """Nothing: one Triton serves the endpoint, however many instances it has."""
@@ -104,9 +104,9 @@ class TritonHost:
     def remove(self, id: EndpointId) -> None:
         """Stop serving the endpoint; an unknown id is ignored."""
         with self._lock:
-            running = self._endpoints.pop(id, None)
-        if running is not None:
-            running.end()
+            running_endpoint = self._endpoints.pop(id, None)
+        if running_endpoint is not None:
+            running_endpoint.end()
 
     def close(self) -> None:
         """Stop serving everything, and give up what is being started."""
@@ -114,15 +114,15 @@ class TritonHost:
             self._is_closed = True
             tritons, former = list(self._starting_tritons), self._former_endpoints
             self._former_endpoints = []
-        for running in former:
-            running.end()
+        for running_endpoint in former:
+            running_endpoint.end()
         for triton in tritons:
             triton.stop()
         for id in list(self._endpoints):
             self.remove(id)
 
     @contextmanager
-    def calling(self, id: EndpointId) -> Iterator[Container | None]:
+    def open_call(self, id: EndpointId) -> Iterator[Container | None]:
         """Where an invocation of the endpoint goes; an update lets it come to its end."""
         with self._lock:
             served = self._endpoints.get(id)
@@ -137,16 +137,16 @@ class TritonHost:
             served.calls.end()
 
     def report(self) -> list[dict[str, object]]:
-        """What is served, as `fleet local status` shows it."""
-        return [running.report() for running in self._all_endpoints()]
+        """The served endpoints, as `fleet local status` shows them."""
+        return [running_endpoint.report() for running_endpoint in self._all_endpoints()]
 
     def sources(self) -> list[TritonSource]:
         """The Tritons whose metrics are to be published."""
-        return [source for running in self._all_endpoints() for source in running.sources()]
+        return [source for running_endpoint in self._all_endpoints() for source in running_endpoint.sources()]
 
     def gauges(self) -> list[Gauge]:
         """Measures as they stand: endpoint, variant, measure, value."""
-        return [gauge for running in self._all_endpoints() for gauge in running.gauges()]
+        return [gauge for running_endpoint in self._all_endpoints() for gauge in running_endpoint.gauges()]
 
     def _all_endpoints(self) -> list[RunningEndpoint]:
         with self._lock:
@@ -177,7 +177,7 @@ class TritonHost:
             container=served,
             folder=folder,
             release=runtime.release,
-            assumptions=_assumptions(runtime, container, folder / STAGED),
+            assumptions=_assumptions(runtime, container, folder / STAGING_FOLDER),
             may_put=self._may_put,
         )
 
@@ -187,7 +187,7 @@ class TritonHost:
         container = endpoint.container
         fetch = fetch_model_files if container.files else fetch_model_data
         data = fetch(self._s3_of(endpoint), container.model_data_url, folder)
-        model_folder = folder / STAGED
+        model_folder = folder / STAGING_FOLDER
         differences = [*map(str, stage(data, model_folder)), *stand_ins(model_folder)]
         triton = self._start_triton(runtime, endpoint, model_folder, container.environment)
         record = partial(self._record, endpoint.id, endpoint.variant_name)

@@ -41,24 +41,24 @@ _MICROSECONDS = 1e6
 
 
 class Count:
-    """What is known of one invocation so far; `status` is the caller's HTTP status, or the model's own."""
+    """Facts of one invocation so far; `status` is the caller's HTTP status, or the model's own."""
 
     def __init__(self) -> None:
         self.status = 200
         self.refused_by_model = False
-        self.asked = False
+        self.has_model_call = False
         self.model_seconds = 0.0
 
     @contextmanager
     def model(self) -> Iterator[None]:
         """Count the time meanwhile as the model's."""
-        self.asked, start = True, time.monotonic()
+        self.has_model_call, start = True, time.monotonic()
         try:
             yield
         finally:
             self.model_seconds += time.monotonic() - start
 
-    def model_refused(self, status: int) -> None:
+    def note_refusal(self, status: int) -> None:
         """The container answered with that status, or with 0 not at all."""
         self.status, self.refused_by_model = 500 if status == 0 else status, True
 
@@ -79,7 +79,7 @@ def count_invocation(record: Record) -> Iterator[Count]:
         record("errors_4xx", float(count.status // 100 == 4))
         record("errors_5xx", float(count.status // 100 == 5))
         record("model_errors", float(count.refused_by_model))
-        if count.asked:
+        if count.has_model_call:
             record("model_latency", count.model_seconds * _MICROSECONDS)
             record("overhead_latency", (seconds - count.model_seconds) * _MICROSECONDS)
 
@@ -113,11 +113,11 @@ class Gateway:
 
     def __init__(
         self,
-        calling: Callable[[EndpointId], AbstractContextManager[Container | None]],
+        open_call: Callable[[EndpointId], AbstractContextManager[Container | None]],
         *,
         seconds_to_answer: float = SECONDS_TO_ANSWER,
     ) -> None:
-        self._calling = calling
+        self._open_call = open_call
         # As many invocations at a time; a further one waits.
         self._workers = ThreadPoolExecutor(CALLS, thread_name_prefix="invocation")
         self._seconds_to_answer = seconds_to_answer
@@ -138,7 +138,7 @@ class Gateway:
         if stream:
             return _error(400, "ValidationError", _NO_STREAMS)
         endpoint = EndpointId(account=request.environ[ACCOUNT], region=request.environ[REGION], name=name)
-        with self._calling(endpoint) as container:
+        with self._open_call(endpoint) as container:
             if container is None:
                 problem = f"Endpoint {name} of account {endpoint.account} not found."
                 return _error(400, "ValidationError", problem)
@@ -153,7 +153,7 @@ class Gateway:
                 count.status = refusal.status
                 return _error(refusal.status, refusal.code, refusal.message)
             except ModelRefusal as refusal:
-                count.model_refused(refusal.status)
+                count.note_refusal(refusal.status)
                 return _model_error(endpoint, refusal.status, refusal.message)
         response.headers["X-Amzn-Invoked-Production-Variant"] = container.variant
         return response
@@ -165,7 +165,7 @@ class Gateway:
         answer, since = self._forward(container, target, body, headers, end, count)
         lacks_memory = answer.status == LackOfMemory.STATUS
         if lacks_memory and container.make_room(target, end - time.monotonic(), since=since):
-            answer, _ = self._forward(container, target, body, headers, end, count, again=True)
+            answer, _ = self._forward(container, target, body, headers, end, count, is_retry=True)
         if answer.status // 100 != 2:
             raise ModelRefusal(answer.status, answer.data.decode("utf-8", "replace"))
         response = Response(answer.data)
@@ -183,10 +183,10 @@ class Gateway:
         end: float,
         count: Count,
         *,
-        again: bool = False,
+        is_retry: bool = False,
     ) -> tuple[urllib3.BaseHTTPResponse, int]:
         """The container's answer, and how many evictions there had been when it was asked."""
-        with container.route(target, end - time.monotonic(), again=again) as route:
+        with container.route(target, end - time.monotonic(), is_retry=is_retry) as route:
             try:
                 with count.model():
                     answer = self._ask(route, body, headers, max(end - time.monotonic(), SHORTEST))

@@ -51,50 +51,50 @@ def _repository(uri: str) -> str:
 CODE, IMAGE_CODE, ROUTER_CODE, HOST_CODE = "FL383", "FL680", "FL681", "FL682"
 
 
-def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
+def servable(project: Project, *, is_explicit: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
     """The project with the endpoints that this machine can serve, and the findings to show first.
 
     Args:
         project: With the locks of the local environment.
-        named: Whether the user has named the endpoints: then none of them is left out.
+        is_explicit: Whether the user has named the endpoints: then none of them is left out.
         find: What is behind a module's name, if anything.
 
     Raises:
         FindingsError: an endpoint that was named cannot be served, or none can.
     """
     findings_of = {name: list(_of_endpoint(project, name, find)) for name in project.endpoints}
-    names, findings = _servable_names(findings_of, "fleet local up", named=named)
+    names, findings = _servable_names(findings_of, "fleet local up", is_explicit=is_explicit)
     return replace(project, endpoints=names), findings
 
 
 def with_servable_images(
-    project: Project, fleet: ResolvedFleet, *, named: bool
+    project: Project, fleet: ResolvedFleet, *, is_explicit: bool
 ) -> tuple[ResolvedFleet, list[Finding]]:
     """A fleet of an account with the endpoints whose images the embedded AWS can serve, and the findings.
 
     Args:
         project: With the specs of the fleet.
         fleet: What is to be deployed.
-        named: Whether the user has named the endpoints: then none of them is left out.
+        is_explicit: Whether the user has named the endpoints: then none of them is left out.
 
     Raises:
         FindingsError: an endpoint that was named cannot be served, or none can.
     """
     findings_of = {endpoint.name: list(_image_limit(project, endpoint)) for endpoint in fleet.endpoints}
     names, findings = _servable_names(
-        findings_of, f"fleet deploy --env {fleet.deployment.environment}", named=named
+        findings_of, f"fleet deploy --env {fleet.deployment.environment}", is_explicit=is_explicit
     )
     return replace(
         fleet, endpoints=tuple(endpoint for endpoint in fleet.endpoints if endpoint.name in names)
     ), findings
 
 
-def image_limits(project: Project, fleet: ResolvedFleet, *, named: bool) -> dict[str, Finding]:
+def image_limits(project: Project, fleet: ResolvedFleet, *, is_explicit: bool) -> dict[str, Finding]:
     """The same findings by endpoint, for a check that changes nothing; errors where a deploy refuses them."""
     limits = {
         endpoint.name: finding for endpoint in fleet.endpoints for finding in _image_limit(project, endpoint)
     }
-    is_refused = named or len(limits) == len(fleet.endpoints)
+    is_refused = is_explicit or len(limits) == len(fleet.endpoints)
     return limits if is_refused else {name: _left_out(finding) for name, finding in limits.items()}
 
 
@@ -109,7 +109,7 @@ def _image_limit(project: Project, endpoint: ResolvedEndpoint) -> Iterator[Findi
 
 
 def _servable_names(
-    findings_of: Mapping[str, Sequence[Finding]], command: str, *, named: bool
+    findings_of: Mapping[str, Sequence[Finding]], command: str, *, is_explicit: bool
 ) -> tuple[tuple[str, ...], list[Finding]]:
     """The endpoints without an error among their findings, and all findings, of those left out as warnings.
 
@@ -122,7 +122,7 @@ def _servable_names(
         if any(entry.severity is Severity.ERROR for entry in endpoint_findings)
     }
     rest = tuple(name for name in findings_of if name not in refused_names)
-    if refused_names and (named or not rest):
+    if refused_names and (is_explicit or not rest):
         leave = f"; or leave it out: `{command} {' '.join(rest)}`" if rest else ""
         raise FindingsError(
             [_refusal(finding, leave) for findings in findings_of.values() for finding in findings]

@@ -11,8 +11,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet_emulator.hosting import HostingError
 from triton_fleet.repository.unpacking import (
-    Budget,
     TooLargeError,
+    UnpackingBudget,
     UnpackingError,
     budget_of_disk,
     unpack_tar,
@@ -40,7 +40,7 @@ def fetch_model_data(s3: S3Client, url: str, folder: Path) -> Path:
         archive.unlink(missing_ok=True)
 
 
-def download(s3: S3Client, url: str, archive: Path, budget: Budget) -> None:
+def download(s3: S3Client, url: str, archive: Path, budget: UnpackingBudget) -> None:
     """Download one object.
 
     Raises:
@@ -58,7 +58,7 @@ def download(s3: S3Client, url: str, archive: Path, budget: Budget) -> None:
         raise HostingError(f"Could not download model data at {url}: {error}") from error
 
 
-def unpack(archive: Path, folder: Path, url: str, budget: Budget) -> Path:
+def unpack(archive: Path, folder: Path, url: str, budget: UnpackingBudget) -> Path:
     """Unpack a .tar.gz into `folder`, which need not exist; the folder.
 
     Raises:

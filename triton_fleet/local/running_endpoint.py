@@ -40,7 +40,7 @@ class Calls:
             self._count -= 1
             self._condition.notify_all()
 
-    def all_ended(self, seconds: float) -> bool:
+    def wait_for_end(self, seconds: float) -> bool:
         """Whether none is under way, waiting for that for at most `seconds`."""
         with self._condition:
             return self._condition.wait_for(lambda: self._count == 0, seconds)
@@ -48,7 +48,7 @@ class Calls:
 
 @dataclass(frozen=True, kw_only=True)
 class RunningEndpoint:
-    """What the host keeps of an endpoint; `folder` is its work folder, deleted with it.
+    """An endpoint's record at the host; `folder` is its work folder, deleted with it.
 
     `assumptions` are lines on what is assumed of its image; `may_put` returns whether a role, an ARN, may
     publish metrics in a namespace.
@@ -64,7 +64,7 @@ class RunningEndpoint:
     calls: Calls = field(default_factory=Calls)
 
     def report(self) -> dict[str, object]:
-        """What `fleet local status` shows of it."""
+        """Its entry in `fleet local status`."""
         return {
             "endpoint": self.endpoint.id.name,
             "account": self.endpoint.id.account,

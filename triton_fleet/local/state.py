@@ -1,4 +1,4 @@
-"""What the local fleet keeps on disk: logs, work folders, and who runs it."""
+"""Files of the local fleet: logs, work folders, and who runs it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LocalState:
 
     @property
     def cache(self) -> Path:
-        """What may be kept from run to run."""
+        """Files that may stay from run to run."""
         return self.folder.parent / "cache"
 
     @property
@@ -118,7 +118,7 @@ class LocalState:
             raise state_problem(self.supervisor_file, f"is damaged ({error})", self.root) from error
 
     @contextmanager
-    def supervised(self, stop: threading.Event) -> Iterator[Callable[[], bool]]:
+    def hold_lock(self, stop: threading.Event) -> Iterator[Callable[[], bool]]:
         """Run the local fleet: the lock is held as long as the process lives, so no pid has to be trusted.
 
         The function returns whether the lock file still exists: without it no command finds this process.
@@ -159,7 +159,7 @@ class LocalState:
             shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
-    def deploying(self) -> Iterator[None]:
+    def lock_deploys(self) -> Iterator[None]:
         """Deploy to the local fleet, alone.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What runs locally, asked of the supervisor and of the embedded AWS."""
+"""Status of the local fleet, from the supervisor and the embedded AWS."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Status:
     """The endpoints that are served, and the resources that the embedded AWS does not host."""
 
     endpoints: list[EndpointStatus]
-    skipped: list[str]
+    skipped_resources: list[str]
 
 
 def ask_status(supervisor: Supervisor) -> Status:
@@ -69,7 +69,7 @@ def ask_status(supervisor: Supervisor) -> Status:
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`") from error
     report = json.loads(answer.data)
     endpoints = [_endpoint_status(**fields) for fields in report["endpoints"]]
-    return Status(endpoints=endpoints, skipped=report["skipped"])
+    return Status(endpoints=endpoints, skipped_resources=report["skipped"])
 
 
 def _endpoint_status(*, models: Sequence[dict[str, Any]] = (), **fields: Any) -> EndpointStatus:

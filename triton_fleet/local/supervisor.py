@@ -58,7 +58,7 @@ def run(root: Path, announce: int) -> None:
         signal.signal(end, lambda _number, _frame: stop.set())
     with ExitStack() as ends:
         try:
-            can_be_found = ends.enter_context(state.supervised(stop))
+            can_be_found = ends.enter_context(state.hold_lock(stop))
             tempfile.tempdir = str(state.temporary)  # of this process alone, and removed with the rest
             environment = open_project(root, LOCAL).environment
             keys = Keys.random()
@@ -103,9 +103,9 @@ def start_local_fleet(state: LocalState, environment: Environment, keys: Keys, e
     )
     publisher = Publisher(recorder, sources=host.sources, gauges=host.gauges, cloudwatch=cloudwatch)
     control = Control(
-        Gateway(host.calling),
+        Gateway(host.open_call),
         status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped_resources)},
-        publish=publisher.publish_now,
+        publish=publisher.publish_on_demand,
     )
     aws = EmbeddedAws(
         host,

@@ -15,7 +15,7 @@ MODULE = "triton_fleet.local"
 
 
 def supervisor_command(root: Path, announce: int) -> list[str]:
-    """What starts the background process, which announces itself on a file descriptor.
+    """Start of the background process, which announces itself on a file descriptor.
 
     It imports no module that is beside the fleet, in whose folder it runs.
     """

@@ -31,7 +31,7 @@ from triton_fleet.store.progress import progress_on
 
 @dataclass(frozen=True, kw_only=True)
 class LocalFleet:
-    """What runs after `fleet local up`, and the failure of endpoints that do not."""
+    """Endpoints that run after `fleet local up`, and the failure of those that do not."""
 
     supervisor: Supervisor
     status: Status
@@ -54,7 +54,7 @@ def up(
     state = LocalState(files.root)
     parallelism = Parallelism(concurrency=concurrency, fail_fast=fail_fast)
     try:
-        with state.deploying():
+        with state.lock_deploys():
             return _up(state, files, endpoints, Steps(console), parallelism)
     except BotoCoreError as error:
         problem = f"the embedded AWS does not answer: {error}"
@@ -71,7 +71,7 @@ def _up(
         check_place(root)
         project = files.open(LOCAL, endpoints)
         write_locks(project, drop_missing=True)  # nobody reviews these
-        project, findings = servable(project, named=bool(endpoints))
+        project, findings = servable(project, is_explicit=bool(endpoints))
         fleet = judged_fleet(project)  # the locks are those of a moment ago
     if findings:
         show_findings(findings)

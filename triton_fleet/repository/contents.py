@@ -13,12 +13,12 @@ from triton_fleet.repository.entry_path import is_version, packing_key
 
 
 class EntryKind(StrEnum):
-    """What an entry is; a link is never followed, and all else is neither file nor folder."""
+    """Kind of an entry; a link is never followed, and a special one is neither file nor folder."""
 
     FOLDER = "folder"
     FILE = "file"
     LINK = "link"
-    OTHER = "other"
+    SPECIAL = "other"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Contents:
     texts: Mapping[str, bytes] = field(default_factory=dict)
     headers: Mapping[str, OnnxHeader] = field(default_factory=dict)
     environments: Mapping[str, CondaEnvironment] = field(default_factory=dict)
-    packed: bool = False
+    is_packed: bool = False
     findings: tuple[Finding, ...] = ()
 
     def file(self, path: str = "") -> Path:
@@ -81,7 +81,7 @@ class Contents:
 
     @cached_property
     def packed_entries(self) -> list[tuple[str, int | None]]:
-        """The packed paths of a `packed` repository with sizes of files, in an order that never varies.
+        """The packed paths of a packed repository with sizes of files, in an order that never varies.
 
         Folders have None. Those without files are left out, except for versions (docs/decisions/0031).
         """

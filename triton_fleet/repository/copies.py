@@ -16,7 +16,7 @@ NAME, STEP = ("name",), ("ensemble_scheduling", "step", "model_name")
 
 
 def copied_name(model: str, copy: int) -> str:
-    """What a model is called in copy number `copy`; no two models and copies share a name."""
+    """Name of a model in copy number `copy`; no two models and copies share a name."""
     return f"{model}_{copy}"
 
 

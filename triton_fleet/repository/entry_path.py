@@ -31,7 +31,7 @@ def packing_key(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
 
 
 def path_problem(path: str) -> str:
-    """What is wrong with a path, to be put behind it; "" if it is one on Linux and stays below its root."""
+    """The problem of a path, to be put behind it; "" if it is one on Linux and stays below its root."""
     parts = path.split("/")
     if NO_TEXT.search(path):
         return "contains control characters or is not UTF-8"

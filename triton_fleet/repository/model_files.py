@@ -29,9 +29,9 @@ def missing_files(
     contents: Contents,
     model: str,
     versions: Sequence[str],
-    built: Collection[str],
+    engine_models: Collection[str],
 ) -> Iterator[Finding]:
-    """What a model's version directories lack; nothing of a backend that is not Triton's own.
+    """Files that a model's version directories lack; none of a backend that is not Triton's own.
 
     Args:
         config: The configuration, not completed by the backend.
@@ -40,24 +40,28 @@ def missing_files(
         contents: The repository.
         model: The model's directory.
         versions: Those that would be loaded.
-        built: Models whose engine is yet to be built: theirs may be missing.
+        engine_models: Models whose engine is yet to be built: theirs may be missing.
     """
     facts = backend_facts(backend, platform=config.message.platform, runtime=config.message.runtime)
     if facts is None:
         return
-    expected = expected_files(config, facts, release)
+    candidates = expected_files(config, facts, release)
     yield from _name(config, facts, release)
-    for version in versions if expected else ():
+    for version in versions if candidates else ():
         folder = contents.path(model, version)
-        present_files = [file for file in expected if _path(folder, file.name) in contents.entries]
+        present_files = [file for file in candidates if _path(folder, file.name) in contents.entries]
         is_python = facts.name == "python"
-        if is_python and ("/" in expected[0].name or not contents.is_file(_path(folder, expected[0].name))):
+        if is_python and (
+            "/" in candidates[0].name or not contents.is_file(_path(folder, candidates[0].name))
+        ):
             present_files = []  # it is imported as a module of the version directory
         if present_files:
             yield from _as_it_is(contents, folder, present_files[0])
-        elif model not in built and (is_python or not _may_exist(config, contents, folder, expected)):
-            yield _absence(config, facts, contents, folder, expected)
-        if model not in built:
+        elif model not in engine_models and (
+            is_python or not _may_exist(config, contents, folder, candidates)
+        ):
+            yield _absence(config, facts, contents, folder, candidates)
+        if model not in engine_models:
             yield from _for_capabilities(config, contents, folder)
 
 
@@ -87,7 +91,7 @@ def expected_files(config: ParsedConfig, facts: Backend, release: str | None) ->
 
 
 def _as_it_is(contents: Contents, folder: str, file: ModelFile) -> Iterator[Finding]:
-    """What is wrong with a file or a folder that exists."""
+    """Findings in a file or a folder that exists."""
     path = _path(folder, file.name)
     kind, place = contents.entries[path].kind, contents.file(path)
     start, extension = splitext(path)
@@ -148,7 +152,7 @@ def _for_capabilities(config: ParsedConfig, contents: Contents, folder: str) -> 
 
 
 def _name(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator[Finding]:
-    """What is wrong with the name that the configuration gives a model's file."""
+    """Findings in the name that the configuration gives a model's file."""
     filename = config.message.default_model_filename
     strict = facts.plain_since and (release is None or release >= facts.plain_since)
     if strict and (match := NOT_PLAIN.search(filename)):

@@ -38,7 +38,7 @@ class Stream:
         self.position += len(piece)
         return piece
 
-    def read_exactly(self, size: int) -> bytes:
+    def read_exact(self, size: int) -> bytes:
         """So many bytes, fewer only at the end."""
         if len(self._buffer) - self._at >= size:  # as for most headers
             return self.read(size) if size else b""
@@ -117,25 +117,25 @@ class FileStream(Stream):
 
 
 class Part(Stream):
-    """The next bytes of another stream, `left` of which are still to come."""
+    """The next bytes of another stream; `remaining_size` of them are still to come."""
 
     def __init__(self, whole: Stream, size: int) -> None:
         super().__init__()
-        self._whole, self.size, self.left = whole, size, size
+        self._whole, self.size, self.remaining_size = whole, size, size
 
     def end(self) -> bool:
         """Skip the rest; whether it was complete."""
         self._buffer, self._at = b"", 0
-        if self.left:
-            self._pass(self.left)
-        return not self.left
+        if self.remaining_size:
+            self._pass(self.remaining_size)
+        return not self.remaining_size
 
     def _next(self) -> bytes:
-        chunk = self._whole.read(self.left) if self.left else b""
-        self.left -= len(chunk)
+        chunk = self._whole.read(self.remaining_size) if self.remaining_size else b""
+        self.remaining_size -= len(chunk)
         return chunk
 
     def _pass(self, size: int) -> int:
-        count = self._whole.skip(min(size, self.left))
-        self.left -= count
+        count = self._whole.skip(min(size, self.remaining_size))
+        self.remaining_size -= count
         return count

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile
 
 from triton_fleet.catalog.limits import limit
 from triton_fleet.core.formats import format_size
@@ -40,8 +40,8 @@ class TooLargeError(UnpackingError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Budget:
-    """What may be downloaded and unpacked at one time.
+class UnpackingBudget:
+    """Limits of what is downloaded and unpacked at one time.
 
     Attributes:
         size: Bytes, of what is downloaded as well as of what it unpacks to.
@@ -66,26 +66,26 @@ class Budget:
             raise TooLargeError(f"it holds more than {self.entries} entries: {self.what}", size)
 
 
-def budget(size: int | None = None, description: str = "") -> Budget:
+def budget(size: int | None = None, description: str = "") -> UnpackingBudget:
     """At most `size` bytes, and what the largest volume of an instance holds."""
     volume = limit("volume_gb_max") << 30
     if size is not None and size < volume:
-        return Budget(size=size, entries=MAX_ENTRIES, what=description)
-    return Budget(size=volume, entries=MAX_ENTRIES, what="the largest volume of an instance")
+        return UnpackingBudget(size=size, entries=MAX_ENTRIES, what=description)
+    return UnpackingBudget(size=volume, entries=MAX_ENTRIES, what="the largest volume of an instance")
 
 
-def budget_of_disk(folder: Path) -> Budget:
+def budget_of_disk(folder: Path) -> UnpackingBudget:
     """Half of what is free on the disk of `folder`: Triton gets a changed copy of what is unpacked."""
     return budget(free(folder) // 2, "half of what is free on this disk")
 
 
 def free(folder: Path) -> int:
     """Bytes that are free on the disk of a folder, which need not exist yet."""
-    folder_there = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    return shutil.disk_usage(folder_there).free
+    existing_folder = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    return shutil.disk_usage(existing_folder).free
 
 
-def unpack_tar(archive: Path, folder: Path, budget: Budget) -> None:
+def unpack_tar(archive: Path, folder: Path, budget: UnpackingBudget) -> None:
     """Unpack a .tar.gz into `folder`, which is made if it is missing.
 
     The only permission that is kept is whether the owner may execute a file; of two files of one name, the
@@ -108,7 +108,7 @@ def unpack_tar(archive: Path, folder: Path, budget: Budget) -> None:
         raise UnpackingError(str(error)) from error
 
 
-def unpack_zip(zip_stream: BinaryIO, folder: Path, budget: Budget) -> None:
+def unpack_zip(zip_stream: BinaryIO, folder: Path, budget: UnpackingBudget) -> None:
     """Unpack a zip file into `folder`, which is made if it is missing.
 
     Raises:
@@ -122,7 +122,8 @@ def unpack_zip(zip_stream: BinaryIO, folder: Path, budget: Budget) -> None:
         with ZipFile(zip_stream) as archive:
             for info in archive.infolist():
                 # As it is stored: ZipInfo.filename is cut at a NUL, and has other separators replaced.
-                entries.add(info.orig_filename, _kind_name(info), info.file_size, is_folder=info.is_dir())
+                kind = ZIP_TYPES.get(stat.S_IFMT(info.external_attr >> 16), "neither a folder nor a file")
+                entries.add(info.orig_filename, kind, info.file_size, is_folder=info.is_dir())
             folder.mkdir(exist_ok=True)
             archive.extractall(folder)
     except UnreadableError as error:
@@ -132,9 +133,9 @@ def unpack_zip(zip_stream: BinaryIO, folder: Path, budget: Budget) -> None:
 
 
 class _Entries:
-    """What an archive would put where."""
+    """The entries that an archive would write."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: UnpackingBudget) -> None:
         self._budget, self._paths, self._number = budget, Paths(), 0
 
     def add(self, path: str, kind: str, size: int, *, is_folder: bool) -> str:
@@ -157,11 +158,11 @@ class _Entries:
         return path
 
 
-def _tar_entries(archive: BinaryIO, budget: Budget) -> Iterator[tuple[str, Member]]:
+def _tar_entries(archive: BinaryIO, budget: UnpackingBudget) -> Iterator[tuple[str, Member]]:
     size = archive.seek(0, 2)
     archive.seek(0)
-    bounds, entries = Bounds(packed=size), _Entries(budget)
-    for member in members(gunzip(FileStream(archive, size), bounds, required=True), bounds):
+    bounds, entries = Bounds(packed_size=size), _Entries(budget)
+    for member in members(gunzip(FileStream(archive, size), bounds, is_required=True), bounds):
         path = entries.add(member.path, member.what, member.content.size, is_folder=member.is_folder)
         yield path, member
 
@@ -176,7 +177,3 @@ def _write(file: Path, member: Member) -> None:
         target.writelines(member.content.pieces())
     if member.is_executable:
         file.chmod(file.stat().st_mode | 0o111)
-
-
-def _kind_name(info: ZipInfo) -> str:
-    return ZIP_TYPES.get(stat.S_IFMT(info.external_attr >> 16), "neither a folder nor a file")

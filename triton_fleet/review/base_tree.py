@@ -125,7 +125,8 @@ def _list_files(base: BaseTree, paths: Sequence[Path]) -> list[tuple[bytes, byte
     """Mode, type, identity, size and name of the files at and below some paths, from `base.place`."""
     literal = [f":(top,literal){path.as_posix()}" for path in paths]
     output = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *literal)
-    entries = ((facts.split(), name) for facts, _, name in _entries(output))
+    lines = (entry.partition(b"\t") for entry in output.split(b"\0") if entry)
+    entries = ((facts.split(), name) for facts, _, name in lines)
     return [(mode, kind, identity, size, name) for (mode, kind, identity, size), name in entries]
 
 
@@ -136,10 +137,6 @@ def _write(file: Path, mode: int, content: bytes) -> None:
     else:
         file.write_bytes(content)
         file.chmod(0o755 if mode == EXECUTABLE_MODE else 0o644)
-
-
-def _entries(output: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    yield from (entry.partition(b"\t") for entry in output.split(b"\0") if entry)
 
 
 def _path(name: bytes) -> PurePosixPath:

@@ -42,7 +42,7 @@ class EnvironmentSide:
         """The settings of the environment for all of its endpoints alike."""
         return self.project.environment.model_dump(exclude=set(OF_ENDPOINTS)) if self.project else {}
 
-    def concerned(self, files: Iterable[Path]) -> tuple[str, ...]:
+    def endpoints_of(self, files: Iterable[Path]) -> tuple[str, ...]:
         """The endpoints that some files, relative to the fleet, are a part of."""
         project = self.project
         if project is None:
@@ -86,7 +86,7 @@ class EnvironmentSide:
         if self.project is None:
             return []
         mine = tuple(name for name in names if name in self.project.endpoints)
-        own_findings = all_findings(replace(self.project, endpoints=mine), locked=True, today=today)
+        own_findings = all_findings(replace(self.project, endpoints=mine), trusts_locks=True, today=today)
         return [self.relative(own_finding) for own_finding in own_findings]
 
     def relative(self, finding: Finding) -> Finding:

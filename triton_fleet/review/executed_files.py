@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -92,7 +92,7 @@ class _ChangeScope:
         inside = path.relative_to(self._fleet) if path.is_relative_to(self._fleet) else None
         if before and _became_executable(before, after):
             return "a file that becomes executable"
-        if _is_document(path) or self._is_own(path):
+        if path.suffix.lower() in DOCUMENTS or path.name in LICENCES or self._is_own(path):
             return "a new executable file" if _became_executable(before, after) else ""
         if inside == PurePosixPath("cdk.json"):
             return self._settings()
@@ -171,7 +171,7 @@ class _ChangeScope:
         if unknown:
             # Without -r and -t, a folder is not listed if something in it is asked for, too.
             command = ("ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", self.commit)
-            output = self.tree.run(*command, "--", *_literal(unknown)).stdout
+            output = self.tree.run(*command, "--", *(f":(top,literal){path}" for path in unknown)).stdout
         other_paths = {PurePosixPath(os.fsdecode(path)) for path in output.split(b"\0") if path}
         return old, new, other_paths
 
@@ -196,10 +196,6 @@ def _named_paths(root: Path, top: Path) -> frozenset[PurePosixPath]:
     return frozenset(path for path in paths if not fleet.is_relative_to(path))
 
 
-def _literal(paths: Sequence[PurePosixPath]) -> list[str]:
-    return [f":(top,literal){path}" for path in paths]
-
-
 def _path_values(data: object, key: str = "", parent: str = "") -> Iterator[str]:
     if isinstance(data, dict):
         for name, value in data.items():
@@ -209,10 +205,6 @@ def _path_values(data: object, key: str = "", parent: str = "") -> Iterator[str]
             yield from _path_values(value, key, parent)
     elif isinstance(data, str) and (parent, key) in _NAMING_KEYS:
         yield data
-
-
-def _is_document(path: PurePosixPath) -> bool:
-    return path.suffix.lower() in DOCUMENTS or path.name in LICENCES
 
 
 def _became_executable(before: int, after: int) -> bool:

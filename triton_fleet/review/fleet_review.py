@@ -35,21 +35,21 @@ PROCESSES = 2
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
-    """An environment in both commits; `differing` are the endpoints whose files are not the same."""
+    """An environment in both commits; `changed_endpoints` are the endpoints whose files are not the same."""
 
     name: str
     before: EnvironmentSide
     after: EnvironmentSide
-    concerned: tuple[str, ...]
+    endpoints: tuple[str, ...]
     old: Mapping[str, Revision]
     new: Mapping[str, Revision]
 
     @property
-    def differing(self) -> tuple[str, ...]:
+    def changed_endpoints(self) -> tuple[str, ...]:
         alike = self.has_same_settings
         return tuple(
             name
-            for name in self.concerned
+            for name in self.endpoints
             if not (alike and _is_same(self.old.get(name), self.new.get(name)))
         )
 
@@ -58,7 +58,7 @@ class _Pair:
         """Those of them that neither commit has with a mistake: no other template is compared."""
         return tuple(
             name
-            for name in self.differing
+            for name in self.changed_endpoints
             if not any(side[name].problem for side in (self.old, self.new) if name in side)
         )
 
@@ -99,7 +99,7 @@ def fleet_review(
         files = [path for path in changed_paths if path.parts[0] in SYNTHESIS_INPUTS]
         pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(names))]
         templates = _templates(pairs)
-        sizes = [file_sizes(base, pair.old, pair.new, pair.differing) for pair in pairs]
+        sizes = [file_sizes(base, pair.old, pair.new, pair.changed_endpoints) for pair in pairs]
         prices = head.prices
         changes = tuple(
             _environment(pair, template_pair, size_pair, today, (fork.prices, prices))
@@ -122,10 +122,10 @@ def fleet_review(
 def _pair(name: str, base: Fleet, head: Fleet, files: Sequence[Path]) -> _Pair:
     before = base_side(base, name)
     after = head_side(head, name, before)
-    endpoints = tuple(dict.fromkeys([*before.concerned(files), *after.concerned(files)]))
+    endpoints = tuple(dict.fromkeys([*before.endpoints_of(files), *after.endpoints_of(files)]))
     environment = next(side.project.environment for side in (after, before) if side.project)
     old, new = (side.revisions(endpoints, environment) for side in (before, after))
-    return _Pair(name=name, before=before, after=after, concerned=endpoints, old=old, new=new)
+    return _Pair(name=name, before=before, after=after, endpoints=endpoints, old=old, new=new)
 
 
 def _is_same(before: Revision | None, after: Revision | None) -> bool:
@@ -169,10 +169,10 @@ def _environment(
 ) -> EnvironmentChange:
     before, after = templates
     old, new = (
-        {name: _with(side, side_templates, side_sizes, name) for name in pair.differing}
+        {name: _with(side, side_templates, side_sizes, name) for name in pair.changed_endpoints}
         for side, side_templates, side_sizes in zip((pair.old, pair.new), templates, sizes, strict=True)
     )
-    sides = ((name, old[name], new[name]) for name in pair.differing)
+    sides = ((name, old[name], new[name]) for name in pair.changed_endpoints)
     changes = with_renames(
         [change for side in sides if not _is_void(change := endpoint_change(*side, prices[1]))],
         *(
@@ -216,12 +216,12 @@ def _is_void(change: EndpointChange) -> bool:
 
 
 def _findings(pair: _Pair, today: date) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    if not pair.concerned:
+    if not pair.endpoints:
         return (), ()
     old, new = (
         {
             (finding.code, finding.severity, finding.file, finding.message): finding
-            for finding in side.findings(pair.concerned, today)
+            for finding in side.findings(pair.endpoints, today)
         }
         for side in (pair.before, pair.after)
     )

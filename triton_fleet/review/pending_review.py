@@ -61,7 +61,9 @@ def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date)
         _change_since_base(
             promotion, old[promotion.endpoint], new[promotion.endpoint], (before.root, after.root)
         )
-        if promotion.state is PromotionState.NEW and _is_new(base_promotions.get(promotion.endpoint))
+        if promotion.state is PromotionState.NEW
+        and promotion.endpoint in base_promotions
+        and base_promotions[promotion.endpoint].state is PromotionState.NEW
         else promotion
         for promotion in _promotions(after, today, prices).values()
         if promotion.endpoint in names or promotion.endpoint in base_promotions
@@ -97,10 +99,6 @@ def _promotions(side: EnvironmentSide, today: date, prices: PriceBook) -> dict[s
         )
         for promotion in promotions
     }
-
-
-def _is_new(promotion: PendingPromotion | None) -> bool:
-    return promotion is not None and promotion.state is PromotionState.NEW
 
 
 def _decisions(side: EnvironmentSide) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet_client.codec.datatypes import BF16, BYTES, NUMPY, Array, from_list, objects, unpacked
+from fleet_client.codec.datatypes import BF16, BYTES, NUMPY, Array, from_list, objects, unpack_strings
 from fleet_client.codec.request import BINARY, JSON
 from fleet_client.errors import AnswerError
 
@@ -81,7 +81,7 @@ class _Output:
 
     def from_binary(self, data: memoryview) -> Array:
         if self.datatype == BYTES:
-            return unpacked(self.name, data)
+            return unpack_strings(self.name, data)
         dtype = _BF16 if self.datatype == BF16 else NUMPY[self.datatype]
         if len(data) % dtype.itemsize:
             raise AnswerError(

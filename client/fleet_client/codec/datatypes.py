@@ -39,7 +39,7 @@ def datatype_of(array: Array) -> str | None:
     return _TRITON.get((array.dtype.kind, array.dtype.itemsize))
 
 
-def fitted(array: Array, datatype: str) -> Array:
+def fit_array(array: Array, datatype: str) -> Array:
     """The same numbers in another data type; fractions may be rounded, as FP32 does 0.1.
 
     Raises:
@@ -78,7 +78,7 @@ def from_list(values: object, datatype: str) -> Array:
         elements = np.array(values, dtype=np.object_)
         if all(type(element) is int and 0 <= element < 2**64 for element in elements.ravel().tolist()):
             return elements.astype(NUMPY[datatype])
-    return fitted(array, datatype)
+    return fit_array(array, datatype)
 
 
 _LENGTH = struct.Struct("<I")
@@ -106,12 +106,12 @@ def elements(name: str, array: Array) -> Iterator[bytes]:
             )
 
 
-def packed(strings: Iterable[bytes]) -> bytes:
+def pack_strings(strings: Iterable[bytes]) -> bytes:
     """The strings as they are in a binary payload."""
     return b"".join(part for string in strings for part in (_LENGTH.pack(len(string)), string))
 
 
-def unpacked(name: str, data: memoryview) -> Array:
+def unpack_strings(name: str, data: memoryview) -> Array:
     """The strings of a binary payload, as a flat array of bytes objects.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet_client.codec.datatypes import BYTES, NOT_IN_JSON, NUMPY, Array, datatype_of, elements, packed
+from fleet_client.codec.datatypes import BYTES, NOT_IN_JSON, NUMPY, Array, datatype_of, elements, pack_strings
 from fleet_client.errors import PayloadError
 
 JSON = "application/json"
@@ -78,7 +78,7 @@ def _datatype(name: str, array: object) -> str:
 
 def _raw(name: str, array: Array, datatype: str) -> memoryview:
     if datatype == BYTES:
-        return memoryview(packed(elements(name, array)))
+        return memoryview(pack_strings(elements(name, array)))
     return np.asarray(array, dtype=NUMPY[datatype], order="C").data
 
 
@@ -93,5 +93,5 @@ def _as_list(name: str, array: Array, datatype: str) -> list[Any]:
             raise PayloadError(f"input {name!r} {problem}") from error
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise PayloadError(f"input {name!r} holds NaN or infinity, which JSON does not have: use binary")
-    listed: list[Any] = array.ravel().tolist()
-    return listed
+    values: list[Any] = array.ravel().tolist()
+    return values

@@ -18,22 +18,22 @@ from .supervisor import Supervisor, write_files
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of a command: 0, or 1 where a process or the settings failed."""
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     log = Log()
     places = Places(
-        tritonserver=given.tritonserver,
-        model_repository=given.model_repository,
-        nginx=given.nginx,
-        js_module=given.js_module,
-        folder=given.folder,
+        tritonserver=options.tritonserver,
+        model_repository=options.model_repository,
+        nginx=options.nginx,
+        js_module=options.js_module,
+        folder=options.folder,
     )
     try:
         settings = read_settings(
-            os.environ, places, triton_options=given.triton_option, seconds=given.seconds
+            os.environ, places, triton_options=options.triton_option, seconds=options.seconds
         )
-        if given.command == "check":
+        if options.command == "check":
             return 1 if subprocess.run([*write_files(settings), "-t"], check=False).returncode else 0
-        if given.command == "probe":
+        if options.command == "probe":
             return probe(settings, log)
         return Supervisor(settings, log).run()
     except SettingsError as error:

@@ -30,7 +30,7 @@ class Child:
         *,
         stdout: Callable[[str], None],
         stderr: Callable[[str], None],
-        ended: Callable[[Child], None],
+        on_end: Callable[[Child], None],
     ) -> None:
         """Start the command.
 
@@ -39,7 +39,7 @@ class Child:
             command: Program and arguments.
             stdout: Is called with each line of it.
             stderr: As `stdout`.
-            ended: Is called once, from another thread, when the process has ended and its lines are written.
+            on_end: Is called once, from another thread, when the process has ended and its lines are written.
 
         Raises:
             OSError: the program cannot be started.
@@ -49,7 +49,7 @@ class Child:
         self.lines: deque[str] = deque(maxlen=KEPT_LINES)
         """The last lines that it wrote."""
         self._lock = threading.Lock()
-        self._ended = ended
+        self._on_end = on_end
         parent = os.getpid()
         self._process = subprocess.Popen(
             command,
@@ -119,7 +119,7 @@ class Child:
             self.returncode = self._process.wait()
         for reader in self._readers:
             reader.join(2)
-        self._ended(self)
+        self._on_end(self)
 
 
 def _end_with(parent: int) -> None:

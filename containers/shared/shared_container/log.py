@@ -41,7 +41,7 @@ class Log:
         self.write_json({**line, **more})
 
     def info(self, message: str) -> None:
-        """What the container itself does."""
+        """Lines of the container itself."""
         self.write("container", "info", message)
 
     def error(self, message: str) -> None:
@@ -50,20 +50,20 @@ class Log:
 
     def triton(self, line: str) -> None:
         """A line that Triton or one of its models wrote."""
-        found = _TRITON.match(line)
-        if found is None:
+        match = _TRITON.match(line)
+        if match is None:
             self.write("triton", "info", line)
         else:
-            level = _TRITON_LEVELS[found["level"]]
-            self.write("triton", level, _unquoted(found["message"]), where=found["where"])
+            level = _TRITON_LEVELS[match["level"]]
+            self.write("triton", level, _unquote(match["message"]), where=match["where"])
 
     def nginx(self, line: str) -> None:
         """A line of nginx's error log."""
-        found = _NGINX.match(line)
-        if found is None:
+        match = _NGINX.match(line)
+        if match is None:
             self.write("nginx", "error", line)
         else:
-            self.write("nginx", _NGINX_LEVELS.get(found["level"], "error"), found["message"])
+            self.write("nginx", _NGINX_LEVELS.get(match["level"], "error"), match["message"])
 
     def request(self, line: str) -> None:
         """A line of nginx's access log, in the format of nginx_config."""
@@ -72,7 +72,7 @@ class Log:
             moment = datetime.fromtimestamp(float(entry["time"]), timezone.utc)
             status, seconds, size = int(entry["status"]), float(entry["seconds"]), int(entry["bytes"])
             message = f"{entry['method']} {entry['path']} {status}"
-            named = {key: entry[key] for key in ("route", "version", "request") if entry[key]}
+            details = {key: entry[key] for key in ("route", "version", "request") if entry[key]}
         except (ValueError, KeyError, TypeError):
             self.write("router", "error", line)
             return
@@ -84,7 +84,7 @@ class Log:
                 "level": level,
                 "message": message,
                 "status": status,
-                **named,
+                **details,
                 "seconds": seconds,
                 "bytes": size,
             }
@@ -102,7 +102,7 @@ def _time(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _unquoted(message: str) -> str:
+def _unquote(message: str) -> str:
     """Newer releases of Triton write each message as a JSON text."""
     if message.startswith('"'):
         try:

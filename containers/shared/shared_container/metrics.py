@@ -40,42 +40,42 @@ class Sample:
 
 @dataclass
 class Deltas:
-    """What counters have grown by since the last scrape; Triton starts with the container, so with zero."""
+    """Growth of counters since the last scrape; Triton starts with the container, so with zero."""
 
     _last: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict)
 
     def of(self, samples: Mapping[Subject, Mapping[str, Sample]]) -> dict[Subject, dict[str, float]]:
         """Counters as deltas, gauges as they are; a counter that is smaller than before began at zero."""
-        found: dict[Subject, dict[str, float]] = {}
-        for subject, named in samples.items():
+        growth: dict[Subject, dict[str, float]] = {}
+        for subject, values in samples.items():
             last = self._last.get(subject, {})
-            found[subject] = {
+            growth[subject] = {
                 name: sample.value - before
                 if sample.is_counter and (before := last.get(name, 0.0)) <= sample.value
                 else sample.value
-                for name, sample in named.items()
+                for name, sample in values.items()
             }
         self._last = {
-            subject: {name: sample.value for name, sample in named.items()}
-            for subject, named in samples.items()
+            subject: {name: sample.value for name, sample in values.items()}
+            for subject, values in samples.items()
         }
-        return found
+        return growth
 
 
 def read_metrics(text: str) -> dict[Subject, dict[str, Sample]]:
     """The counters and gauges of Prometheus' text format, by their labels; of each one value."""
     types: dict[str, str] = {}
-    found: dict[Subject, dict[str, Sample]] = {}
+    samples: dict[Subject, dict[str, Sample]] = {}
     for line in text.splitlines():
         if line.startswith("# TYPE "):
             name, _, kind = line[len("# TYPE ") :].partition(" ")
             types[name] = kind.strip()
         elif (sample := _SAMPLE.fullmatch(line.strip())) is not None:
-            _add(found, types.get(sample["name"], ""), sample)
-    return found
+            _add(samples, types.get(sample["name"], ""), sample)
+    return samples
 
 
-def _add(found: dict[Subject, dict[str, Sample]], kind: str, sample: re.Match[str]) -> None:
+def _add(samples: dict[Subject, dict[str, Sample]], kind: str, sample: re.Match[str]) -> None:
     labels = dict(_LABEL.findall(sample["labels"] or ""))
     subject = tuple(sorted((key, text) for key, text in labels.items() if text and key != NOT_A_DIMENSION))
     try:
@@ -84,7 +84,7 @@ def _add(found: dict[Subject, dict[str, Sample]], kind: str, sample: re.Match[st
         return
     if kind not in ("counter", "gauge") or not math.isfinite(value):
         return
-    of_subject = found.setdefault(subject, {})
+    of_subject = samples.setdefault(subject, {})
     of_subject.setdefault(sample["name"], Sample(is_counter=kind == "counter")).value += value
 
 
@@ -92,8 +92,8 @@ def metric_lines(
     values: Mapping[Subject, Mapping[str, float]], namespace: str, milliseconds: int
 ) -> Iterator[dict[str, Any]]:
     """A line for each set of labels, such as a model's version or a GPU, which are the dimensions."""
-    for subject, named in sorted(values.items()):
-        metrics = [{"Name": name, "Unit": _unit(name)} for name in sorted(named)]
+    for subject, values_by_name in sorted(values.items()):
+        metrics = [{"Name": name, "Unit": _unit(name)} for name in sorted(values_by_name)]
         directives = [
             {
                 "Namespace": namespace,
@@ -105,7 +105,7 @@ def metric_lines(
         yield {
             "_aws": {"Timestamp": milliseconds, "CloudWatchMetrics": directives},
             **dict(subject),
-            **named,
+            **values_by_name,
         }
 
 
@@ -125,9 +125,9 @@ class Publisher:
         self._deltas = Deltas()
         self._lock = threading.Lock()
 
-    def run(self, stopped: threading.Event, seconds: float = SECONDS_BETWEEN_SCRAPES) -> None:
-        """Publish every so many seconds until `stopped` is set."""
-        while not stopped.wait(seconds):
+    def run(self, stop_event: threading.Event, seconds: float = SECONDS_BETWEEN_SCRAPES) -> None:
+        """Publish every so many seconds until `stop_event` is set."""
+        while not stop_event.wait(seconds):
             self.publish()
 
     def publish(self) -> None:

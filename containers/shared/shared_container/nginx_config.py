@@ -71,17 +71,17 @@ def nginx_config(places: NginxPlaces, routes: Routes, *, logs_all_requests: bool
     """
     folder = _path(places.folder)
     pages = {code: code for code in ERRORS} | _ALIASES
-    errors = [f"        error_page {code} = {_ERROR_PATH}{shown};" for code, shown in pages.items()]
+    errors = [f"        error_page {code} = {_ERROR_PATH}{page};" for code, page in pages.items()]
     plain_errors = "\n".join(f"                error_page {code} = @{code};" for code in _PLAIN_ERRORS)
     return f"""\
-load_module {_quoted(_path(places.js_module))};
+load_module {_quote(_path(places.js_module))};
 daemon off;
 {"" if places.user is None else f"user {places.user};"}
 worker_processes {min(places.workers, MAX_WORKERS)};
 worker_rlimit_nofile {places.open_files};
 pcre_jit on;
 worker_shutdown_timeout {SHUTDOWN_SECONDS}s;
-pid {_quoted(folder + "/nginx.pid")};
+pid {_quote(folder + "/nginx.pid")};
 error_log stderr error;
 
 events {{
@@ -90,11 +90,11 @@ events {{
 }}
 
 http {{
-    client_body_temp_path {_quoted(folder + "/body")};
-    proxy_temp_path {_quoted(folder + "/proxy")};
-    fastcgi_temp_path {_quoted(folder + "/fastcgi")};
-    uwsgi_temp_path {_quoted(folder + "/uwsgi")};
-    scgi_temp_path {_quoted(folder + "/scgi")};
+    client_body_temp_path {_quote(folder + "/body")};
+    proxy_temp_path {_quote(folder + "/proxy")};
+    fastcgi_temp_path {_quote(folder + "/fastcgi")};
+    uwsgi_temp_path {_quote(folder + "/uwsgi")};
+    scgi_temp_path {_quote(folder + "/scgi")};
 
 {plain_call_maps(routes)}
 
@@ -105,9 +105,9 @@ http {{
     map $route $logged_version {{ "" $plain_version; default $route_version; }}
     access_log /dev/stdout request if=$is_logged;
 
-    js_path {_quoted(_path(SCRIPTS))};
+    js_path {_quote(_path(SCRIPTS))};
     js_import router from router.js;
-    js_preload_object routes from {_quoted(f"{folder}/{ROUTES}")};
+    js_preload_object routes from {_quote(f"{folder}/{ROUTES}")};
     js_var $route;
     js_var $route_version;
     js_var $triton_path;
@@ -176,7 +176,7 @@ http {{
         location = /ping {{
             access_log off;
             if ($request_method !~ "^(GET|HEAD)$") {{ return 405; }}
-            if (!-f {_quoted(f"{folder}/{READY}")}) {{ return 503; }}
+            if (!-f {_quote(f"{folder}/{READY}")}) {{ return 503; }}
             proxy_pass http://triton/v2/health/live;
             proxy_pass_request_body off;
             proxy_set_header Connection "";
@@ -216,11 +216,11 @@ def _error_locations() -> str:
     """By path; those of plain calls by name, as nginx then logs the call's own path and method."""
     paths = [f"= {_ERROR_PATH}{code} {{ internal; {_error(code)} }}" for code in ERRORS]
     names = [f"@{code} {{ {_error(code)} }}" for code in _PLAIN_ERRORS]
-    return "\n".join(f"        location {each}" for each in paths + names)
+    return "\n".join(f"        location {location}" for location in paths + names)
 
 
 def _error(code: int) -> str:
-    return f"return {code} {_quoted(json.dumps({'error': ERRORS[code]}))};"
+    return f"return {code} {_quote(json.dumps({'error': ERRORS[code]}))};"
 
 
 def _path(path: Path | str) -> str:
@@ -229,6 +229,6 @@ def _path(path: Path | str) -> str:
     return str(path)
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _quote(text: str) -> str:
+    escaped_text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped_text}"'

@@ -22,7 +22,7 @@ _CALL = r"\n".join(
     ("$request_method", "$content_length", "$http_content_encoding", "$content_type", _ATTRIBUTES)
 )
 _PLAIN = r"^POST\n[0-9]+\n\n(?:application/json\n(?!\n)|BINARY[0-9]{1,9}\n)([^\n]*)"
-_LOGGED = '"$uri $plain_path $plain_candidate"'
+_LOG_VARIABLES = '"$uri $plain_path $plain_candidate"'
 
 
 def plain_call_maps(routes: Routes) -> str:
@@ -32,7 +32,7 @@ def plain_call_maps(routes: Routes) -> str:
     length of the JSON before the call's binary tensors, `$plain_answer_type` the type of the answer.
     `$plain_route` and `$plain_version` are for the log.
     """
-    entries = "\n".join(f'        "{header}" "{header} {found}";' for header, found in _headers(routes))
+    entries = "\n".join(f'        "{header}" "{header} {request}";' for header, request in _headers(routes))
     binary = re.escape(_BINARY)
     return rf"""
     map_hash_bucket_size {BUCKET_BYTES};
@@ -61,10 +61,10 @@ def plain_call_maps(routes: Routes) -> str:
         "" application/json;
         default text/plain;
     }}
-    map {_LOGGED} $plain_route {{
+    map {_LOG_VARIABLES} $plain_route {{
         "~^/invocations /[^ ]* [^ ]* ([^ ]*) " $1;
     }}
-    map {_LOGGED} $plain_version {{
+    map {_LOG_VARIABLES} $plain_version {{
         "~^/invocations /[^ ]* [^ ]* [^ ]* ([^ ]*) " $1;
     }}"""
 
@@ -78,10 +78,10 @@ def _headers(routes: Routes) -> Iterator[tuple[str, str]]:
     for name, route in routes.routes.items():
         if not NAME.fullmatch(name) or not MODEL.fullmatch(route.model) or spellings[name.lower()] > 1:
             continue
-        for version, found in _versions(name, route):
-            yield f"model={name}{version and f';version={version}'}", found
+        for version, request in _versions(name, route):
+            yield f"model={name}{version and f';version={version}'}", request
             if name == routes.default:
-                yield version and f"version={version}", found
+                yield version and f"version={version}", request
 
 
 def _versions(name: str, route: Route) -> Iterator[tuple[str, str]]:

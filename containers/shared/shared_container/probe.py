@@ -47,15 +47,17 @@ def probe(settings: Settings, log: Log) -> int:
     """
     name, route = next(iter(settings.routes.routes.items()))
     command = write_files(settings)
-    ended = threading.Event()
+    end_event = threading.Event()
     with HTTPServer((LOOPBACK, settings.triton_port), _StandIn) as upstream:
         threading.Thread(target=upstream.serve_forever, daemon=True).start()
-        nginx = Child("nginx", command, stdout=log.request, stderr=log.nginx, ended=lambda _: ended.set())
+        nginx = Child(
+            "nginx", command, stdout=log.request, stderr=log.nginx, on_end=lambda _: end_event.set()
+        )
         try:
-            _wait(settings.port, ended)
+            _wait(settings.port, end_event)
             attributes = f"model={name};version={route.versions[0]}"
             # A plain call, and one for the script.
-            found = [_answer(settings.port, each) for each in (attributes, f"{attributes};")]
+            answers = [_answer(settings.port, value) for value in (attributes, f"{attributes};")]
         except (OSError, http.client.HTTPException) as error:
             log.error(f"the router does not answer: {error}")
             return 1
@@ -65,9 +67,9 @@ def probe(settings: Settings, log: Log) -> int:
             upstream.shutdown()
     path = f"/v2/models/{route.model}/versions/{route.versions[0]}/infer"
     body = json.dumps({"path": path, "length": str(len(_BODY)), "body": _BODY.decode()})
-    expected = (200, "application/vnd.sagemaker-triton.binary+json;json-header-size=7", body)
-    if found != [expected] * 2:
-        log.error(f"the router answers {found} where each has to be {expected}")
+    expected_answer = (200, "application/vnd.sagemaker-triton.binary+json;json-header-size=7", body)
+    if answers != [expected_answer] * 2:
+        log.error(f"the router answers {answers} where each has to be {expected_answer}")
         return 1
     log.info("the router passes a request and its answer on")
     return 0
@@ -83,14 +85,14 @@ def _answer(port: int, attributes: str) -> tuple[int, str | None, str]:
         return answer.status, answer.headers["Content-Type"], answer.read().decode()
 
 
-def _wait(port: int, ended: threading.Event) -> None:
+def _wait(port: int, end_event: threading.Event) -> None:
     """Return when nginx listens.
 
     Raises:
         OSError: it ended, or does not listen in time.
     """
     deadline = time.monotonic() + _SECONDS
-    while time.monotonic() < deadline and not ended.wait(0.05):
+    while time.monotonic() < deadline and not end_event.wait(0.05):
         with suppress(ConnectionRefusedError), socket.create_connection((LOOPBACK, port)):
             return
-    raise OSError("nginx has ended" if ended.is_set() else "nginx does not listen")
+    raise OSError("nginx has ended" if end_event.is_set() else "nginx does not listen")

@@ -15,7 +15,7 @@ VERSION = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
 class SettingsError(Exception):
-    """What the environment or the command line contains cannot be served."""
+    """The environment or the command line has settings that cannot be served."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Routes:
         )
 
     def text(self) -> str:
-        """What router.js reads. Names begin with a slash there: none is a name that each object has."""
+        """The routes as router.js reads them. Names begin with a slash there, as no inherited name does."""
         routes = {
             f"/{name}": {"model": route.model, "versions": list(route.versions)}
             for name, route in self.routes.items()
@@ -72,7 +72,7 @@ def read_routes(environment: Mapping[str, str]) -> Routes:
         data = json.loads(text, object_pairs_hook=_unique_keys)
     except ValueError as error:
         raise SettingsError(f"{ROUTES} is not JSON: {error}") from None
-    data = _object(data, ROUTES, required={"routes"}, optional={"default"})
+    data = _object(data, ROUTES, required_keys={"routes"}, optional={"default"})
     routes = _object(data["routes"], f"{ROUTES}.routes")
     if not routes:
         raise SettingsError(f"{ROUTES}.routes is empty: name at least one model")
@@ -85,34 +85,34 @@ def read_routes(environment: Mapping[str, str]) -> Routes:
 
 
 def _route(name: str, value: Any) -> Route:
-    where = f"{ROUTES}.routes[{name!r}]"
+    key = f"{ROUTES}.routes[{name!r}]"
     if not NAME.fullmatch(name):
-        raise SettingsError(f"{where}: a route's name matches {NAME.pattern}")
-    value = _object(value, where, required={"model", "versions"})
+        raise SettingsError(f"{key}: a route's name matches {NAME.pattern}")
+    value = _object(value, key, required_keys={"model", "versions"})
     model, versions = value["model"], value["versions"]
     if not isinstance(model, str) or not MODEL.fullmatch(model):
-        raise SettingsError(f"{where}.model is {model!r}: a model's name matches [A-Za-z0-9._-]+")
+        raise SettingsError(f"{key}.model is {model!r}: a model's name matches [A-Za-z0-9._-]+")
     if not isinstance(versions, list) or not versions:
-        raise SettingsError(f"{where}.versions is {versions!r}: list at least one version")
+        raise SettingsError(f"{key}.versions is {versions!r}: list at least one version")
     for version in versions:
         if not isinstance(version, str) or not VERSION.fullmatch(version):
-            raise SettingsError(f'{where}.versions has {version!r}: a version is a text such as "1"')
+            raise SettingsError(f'{key}.versions has {version!r}: a version is a text such as "1"')
     return Route(model, tuple(versions))
 
 
 def _object(
     value: Any,
-    where: str,
-    required: set[str] | None = None,
+    key: str,
+    required_keys: set[str] | None = None,
     optional: frozenset[str] | set[str] = frozenset(),
 ) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise SettingsError(f"{where} is not a JSON object")
-    if required is not None:
-        if missing := required - set(value):
-            raise SettingsError(f"{where} lacks {', '.join(sorted(missing))}")
-        if unknown := set(value) - required - optional:
-            raise SettingsError(f"{where} has unknown keys: {', '.join(sorted(unknown))}")
+        raise SettingsError(f"{key} is not a JSON object")
+    if required_keys is not None:
+        if missing_keys := required_keys - set(value):
+            raise SettingsError(f"{key} lacks {', '.join(sorted(missing_keys))}")
+        if unknown := set(value) - required_keys - optional:
+            raise SettingsError(f"{key} has unknown keys: {', '.join(sorted(unknown))}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""What the container runs with: variables of SageMaker and of the fleet, and options of the command line."""
+"""Settings of the container: variables of SageMaker and of the fleet, and options of the command line."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ class Places:
         Raises:
             SettingsError: there is none.
         """
-        found = shutil.which(self.nginx, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
-        if found is None:
+        program = shutil.which(self.nginx, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
+        if program is None:
             raise SettingsError(f"{self.nginx} is not a program: install nginx, or pass --nginx")
-        return found
+        return program
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,13 @@ def read_settings(
     options = (*_options(environment), *triton_options)
     port = _port(environment.get("SAGEMAKER_BIND_TO_PORT") or "8080", "SAGEMAKER_BIND_TO_PORT")
     first, last = _range(environment.get("SAGEMAKER_SAFE_PORT_RANGE") or "23000-23999")
-    taken = {port, *(number for name in _PORTS if (number := _number(options, name)) is not None)}
-    triton_port = _free_port(first, last, taken)
+    busy_ports = {port, *(number for name in _PORTS if (number := _number(options, name)) is not None)}
+    triton_port = _free_port(first, last, busy_ports)
     metrics_port = None
     if _is_true(option_value(options, "--allow-metrics")):
         metrics_port = _number(options, "--metrics-port")
         if metrics_port is None:
-            metrics_port = _free_port(first, last, taken | {triton_port})
+            metrics_port = _free_port(first, last, busy_ports | {triton_port})
     access = environment.get("TRITON_FLEET_ACCESS_LOG") or "errors"
     if access not in ("errors", "all"):
         raise SettingsError(f"TRITON_FLEET_ACCESS_LOG is {access!r}: write errors or all")
@@ -191,9 +191,9 @@ def _is_true(value: str | None) -> bool:
     return value is not None and value.lower() in ("true", "1", "on")
 
 
-def _free_port(first: int, last: int, taken: set[int]) -> int:
+def _free_port(first: int, last: int, busy_ports: set[int]) -> int:
     for port in range(first, last + 1):
-        if port in taken:
+        if port in busy_ports:
             continue
         with closing(socket.socket()) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

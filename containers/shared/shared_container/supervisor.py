@@ -83,7 +83,7 @@ class Supervisor:
     def __init__(self, settings: Settings, log: Log) -> None:
         self._settings, self._log = settings, log
         self._events: queue.SimpleQueue[Child | signal.Signals] = queue.SimpleQueue()
-        self._stopped = threading.Event()
+        self._stop_event = threading.Event()
         self._ready = settings.places.folder.absolute() / READY
         self._is_ready = False
         self._publisher: Publisher | None = None
@@ -104,7 +104,7 @@ class Supervisor:
             children.append(triton)
             self._watch()
             event = self._events.get()
-            self._stopped.set()
+            self._stop_event.set()
             self._ready.unlink(missing_ok=True)
             if isinstance(event, Child):
                 return self._end_after(event, nginx)
@@ -113,7 +113,7 @@ class Supervisor:
             self._log.error(f"the container cannot start: {error}")
             return 1
         finally:
-            self._stopped.set()
+            self._stop_event.set()
             self._ready.unlink(missing_ok=True)
             for child in children:
                 child.kill()
@@ -127,7 +127,7 @@ class Supervisor:
             command,
             stdout=self._log.request if is_nginx else self._log.triton,
             stderr=self._log.nginx if is_nginx else self._log.triton,
-            ended=self._events.put,
+            on_end=self._events.put,
         )
 
     def _watch(self) -> None:
@@ -137,21 +137,21 @@ class Supervisor:
         def ready() -> None:
             self._is_ready = True
             self._log.info(f"{len(models)} model versions are ready after {time.monotonic() - start:.1f} s")
-            if not self._stopped.is_set():
+            if not self._stop_event.is_set():
                 self._ready.touch()
 
-        _in_background(wait_ready, settings.triton_port, models, self._stopped, ready)
+        _in_background(wait_ready, settings.triton_port, models, self._stop_event, ready)
         if settings.namespace is not None:
             if settings.metrics_port is None:
                 self._log.error("TRITON_FLEET_METRICS_NAMESPACE is set, but Triton's metrics are not allowed")
             else:
                 self._publisher = Publisher(settings.metrics_port, settings.namespace, self._log)
-                _in_background(self._publisher.run, self._stopped)
+                _in_background(self._publisher.run, self._stop_event)
 
     def _end_after(self, child: Child, nginx: Child) -> int:
-        when = "" if self._is_ready else " before all models were ready"
+        moment = "" if self._is_ready else " before all models were ready"
         reason = _reason(child)
-        self._log.error(f"{child.name} {child.end()}{when}{f': {reason}' if reason else ''}")
+        self._log.error(f"{child.name} {child.end()}{moment}{f': {reason}' if reason else ''}")
         if child is not nginx:
             nginx.send(signal.SIGQUIT)
             nginx.wait(_SECONDS_FOR_ANSWERS)

@@ -35,13 +35,13 @@ def is_ready(port: int, model: str, version: str) -> bool:
 
 
 def wait_ready(
-    port: int, models: Sequence[tuple[str, str]], stopped: threading.Event, ready: Callable[[], None]
+    port: int, models: Sequence[tuple[str, str]], stop_event: threading.Event, ready: Callable[[], None]
 ) -> None:
-    """Call `ready` when every model and version was ready once; return earlier when `stopped` is set."""
-    missing = list(models)
-    while not stopped.is_set():
-        missing = [each for each in missing if not is_ready(port, *each)]
-        if not missing:
+    """Call `ready` when every model and version was ready once; return earlier when `stop_event` is set."""
+    models_to_ask = list(models)
+    while not stop_event.is_set():
+        models_to_ask = [model for model in models_to_ask if not is_ready(port, *model)]
+        if not models_to_ask:
             ready()
             return
-        stopped.wait(SECONDS_BETWEEN_CALLS)
+        stop_event.wait(SECONDS_BETWEEN_CALLS)

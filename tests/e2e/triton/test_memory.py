@@ -23,7 +23,7 @@ from triton_fleet.local.containers import Container, SingleModel
 from triton_fleet.local.gateway import Gateway
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.local.triton.supervisor import State, SupervisedTriton
+from triton_fleet.local.triton.supervisor import SupervisedTriton, TritonState
 
 pytestmark = pytest.mark.triton
 
@@ -141,7 +141,7 @@ def test_a_call_for_which_a_model_may_not_have_the_memory_fails_alone(
         assert (status, values["OriginalStatusCode"]) == (424, 500)
         assert "MemoryError" in values["OriginalMessage"]
         assert invoke(client, 1.0)[0] == 200
-        assert (triton.state, triton.restarts, triton.problems) == (State.READY, 0, [])
+        assert (triton.state, triton.restarts, triton.problems) == (TritonState.READY, 0, [])
 
 
 def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
@@ -154,8 +154,8 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
         end_first(pid)
         status, values = invoke(client, 11.0)
         assert (status, values["OriginalStatusCode"]) == (424, 0)
-        assert triton.wait_for(State.RESTARTING, 10.0)
-        assert triton.wait_for(State.READY, 60.0)
+        assert triton.wait_for(TritonState.RESTART, 10.0)
+        assert triton.wait_for(TritonState.READY, 60.0)
         assert ooms(group) >= 1  # the stub may ask for more before it sees that its server has ended
         assert invoke(client, 1.0)[0] == 200
         [line] = [line for line in (tmp_path / "triton.log").read_text().splitlines() if line[:3] == "---"]
@@ -180,7 +180,7 @@ def test_a_model_that_the_kernel_ends_stays_away_as_in_the_container_and_status_
         pause = threading.Event()
         assert any(triton.problems or pause.wait(0.05) for _ in range(200))
         [problem] = triton.problems
-        assert (triton.state, triton.restarts) == (State.READY, 0)
+        assert (triton.state, triton.restarts) == (TritonState.READY, 0)
     assert "of a model was ended by SIGKILL, probably by the kernel" in problem
     assert REMEDY in problem
     assert problem.endswith("; Triton does not start it again, so its calls fail")

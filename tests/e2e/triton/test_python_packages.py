@@ -10,7 +10,7 @@ import pytest
 
 from fleet_emulator.hosting import HostingError
 from tests.support.triton_models import DOUBLE, TENSORS, Starter, call, onnx_model, python_model
-from triton_fleet.local.triton.model_python import CONFIGURATION, INTERPRETER
+from triton_fleet.local.triton.model_python import CONFIGURATION, INTERPRETER, PACKAGES
 from triton_fleet.local.triton.runtime import RELEASE, TritonRuntime
 from triton_fleet.local.try_load import findings, load_in_triton
 from triton_fleet.spec.endpoint import Mode
@@ -83,12 +83,11 @@ def test_a_packed_environment_brings_its_packages_and_no_others(
     code = f"import packed_package\n{f'import {missing_text}' if missing_text else ''}\n{DOUBLE}"
     repository = python_model(tmp_path, code)
     python = starter.runtime.python
-    packages = python.packages_folder.relative_to(python.prefix)
     files = {
         "bin/activate": ACTIVATE,
         "pyvenv.cfg": CONFIGURATION,
-        f"{packages}/packed_package.py": "",
-        f"{packages}/of_the_image.pth": f"{python.packages_folder}\n",
+        f"{PACKAGES}/packed_package.py": "",
+        f"{PACKAGES}/of_the_image.pth": f"{python.prefix / PACKAGES}\n",
     }
     with tarfile.open(repository / "double" / "packed.tar.gz", "w:gz") as tar:
         link = tarfile.TarInfo("bin/python3")

@@ -21,7 +21,7 @@ from tests.support.triton_models import (
 )
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.local.triton.supervisor import State, SupervisedTriton
+from triton_fleet.local.triton.supervisor import SupervisedTriton, TritonState
 
 pytestmark = pytest.mark.triton
 
@@ -41,10 +41,10 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
 
         os.kill(pid, signal.SIGKILL)
 
-        assert triton.wait_for(State.RESTARTING, 10.0)
+        assert triton.wait_for(TritonState.RESTART, 10.0)
         assert triton.ready is None
         assert is_session_over(pid)
-        assert triton.wait_for(State.READY, 60.0)
+        assert triton.wait_for(TritonState.READY, 60.0)
         assert call(triton.ready, [[3, 4]]) == [1, 2, 6, 8]
         assert triton.server.process.pid != pid
         last = triton.server.process
@@ -69,9 +69,9 @@ def test_a_server_that_answers_no_ping_is_killed_and_started_again(
         assert triton.server is not None
         stopped_process = triton.server.process
         os.kill(stopped_process.pid, signal.SIGSTOP)
-        assert triton.wait_for(State.RESTARTING, 30.0)
+        assert triton.wait_for(TritonState.RESTART, 30.0)
         assert triton.ready is None
-        assert triton.wait_for(State.READY, 60.0)
+        assert triton.wait_for(TritonState.READY, 60.0)
         assert is_session_over(stopped_process.pid)
         assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
     finally:
@@ -90,9 +90,9 @@ def test_a_server_that_cannot_start_again_is_tried_until_it_can(
         assert triton.server is not None
         folder.rename(tmp_path / "away")
         os.kill(triton.server.process.pid, signal.SIGKILL)
-        assert triton.wait_for(State.FAILED, 30.0)
+        assert triton.wait_for(TritonState.FAILURE, 30.0)
         (tmp_path / "away").rename(folder)
-        assert triton.wait_for(State.READY, 60.0)
+        assert triton.wait_for(TritonState.READY, 60.0)
         assert call(triton.ready, [[1, 2]]) == [1, 2, 2, 4]
     finally:
         triton.stop()
@@ -104,7 +104,7 @@ def test_a_first_start_that_fails_is_not_tried_again(runtime: TritonRuntime, tmp
     with pytest.raises(HostingError, match="SyntaxError"):
         triton.start()
     assert str(triton.state) == "failed"
-    assert not triton.wait_for(State.READY, 1.0)
+    assert not triton.wait_for(TritonState.READY, 1.0)
 
 
 def test_stopping_while_it_starts_ends_the_start(runtime: TritonRuntime, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def asker(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @MODES
 def test_a_model_that_loads_is_ready_and_nothing_is_found(asker: Asker, mode: Mode) -> None:
     answer = asker.ask(DOUBLE, mode)
-    assert answer.loaded
+    assert answer.is_loaded
     assert answer.ready == (("double",) if mode == Mode.SINGLE else ("repository.tar.gz",))
     assert findings(answer) == []
     assert answer.lines() == [f"Triton 24.10 loads it; ready: {answer.ready[0]}"]
@@ -123,14 +123,14 @@ def test_the_start_scripts_refusal_is_told_in_its_words(asker: Asker) -> None:
 
 def test_files_at_the_root_are_a_model_of_a_multi_model_endpoint_alone(asker: Asker, tmp_path: Path) -> None:
     at_root = move_files(DOUBLE, "double/", "")
-    assert asker.ask(at_root, Mode.MULTI_MODEL).loaded
+    assert asker.ask(at_root, Mode.MULTI_MODEL).is_loaded
     answer = load_in_triton(asker.repository, asker.runtime, mode=Mode.SINGLE)
     assert answer.reason.startswith("Incorrect directory structure.")
 
 
 def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_is_not_said_to_be_loaded(asker: Asker) -> None:
     answer = asker.ask(change_file(PLAN, "plan/config.pbtxt", add=GPU), Mode.SINGLE)
-    assert (answer.loaded, answer.reason, answer.ready) == (False, "", ())
+    assert (answer.is_loaded, answer.reason, answer.ready) == (False, "", ())
     assert answer.parts.untried_models == {"plan": "tensorrt"}
     assert findings(answer) == []
     assert [str(rewrite) for rewrite in answer.rewrites] == [
@@ -149,7 +149,7 @@ def test_the_core_refuses_what_is_wrong_with_the_config_of_any_backend(asker: As
 def test_a_stand_in_has_no_library_and_the_configuration_need_not_name_it(asker: Asker) -> None:
     files = change_file(PLAN, "plan/config.pbtxt", add='runtime: "libtriton_tensorrt.so"\n')
     answer = asker.ask(move_files(files, "plan/", ""), Mode.MULTI_MODEL)
-    assert (answer.loaded, answer.reason) == (False, "")
+    assert (answer.is_loaded, answer.reason) == (False, "")
     assert answer.parts.untried_models == {"repository": "tensorrt"}
     assert [str(rewrite) for rewrite in answer.rewrites] == [
         "config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }",
@@ -221,7 +221,7 @@ if not pathlib.Path({str(folder)!r}).exists():
 """
     answer = asker.ask({**DOUBLE, "double/1/model.py": DOUBLE["double/1/model.py"] + abort.encode()}, mode)
     assert folder.exists()
-    assert (answer.loaded, answer.reason) == (True, "")
+    assert (answer.is_loaded, answer.reason) == (True, "")
 
 
 def test_two_models_of_an_archive_are_said_to_be_left_to_chance(asker: Asker) -> None:
@@ -236,7 +236,7 @@ def test_two_models_of_an_archive_are_said_to_be_left_to_chance(asker: Asker) ->
 def test_nothing_is_left_and_the_repository_is_as_it_was(asker: Asker, tmp_path: Path, mode: Mode) -> None:
     files = change_file(DOUBLE, CONFIG, add=GPU)
     answer = asker.ask(files, mode)
-    assert answer.loaded
+    assert answer.is_loaded
     assert [entry.name for entry in tmp_path.iterdir()] == ["repository"]
     assert (asker.repository / CONFIG).read_bytes() == files[CONFIG]
     assert not [child for child in psutil.Process().children(recursive=True) if "triton" in child.name()]

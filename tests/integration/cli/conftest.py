@@ -20,7 +20,7 @@ def runtime(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ru
     folder.environment(name="local")
     monkeypatch.chdir(folder.root)
     state = LocalState(folder.root)
-    with runtime_stand_in() as stand_in, state.supervised(threading.Event()):
+    with runtime_stand_in() as stand_in, state.hold_lock(threading.Event()):
         state.announce(
             Supervisor(
                 pid=os.getpid(), url=stand_in.url, account="123456789012", region="us-east-1", keys=KEYS

@@ -89,7 +89,7 @@ def test_a_process_is_started_without_them(url: str) -> None:
 
 def test_nobody_runs_it_once_its_process_is_gone(tmp_path: Path) -> None:
     state = LocalState(tmp_path)
-    with state.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
         state.announce(SUPERVISOR)
         assert state.supervisor() == SUPERVISOR
     state.announce(SUPERVISOR)
@@ -101,12 +101,12 @@ def test_a_process_that_nobody_can_find_any_more_learns_it_and_leaves_its_succes
 ) -> None:
     state, stop = LocalState(tmp_path), threading.Event()
     with ExitStack() as successor:
-        with state.supervised(stop) as can_be_found:
+        with state.hold_lock(stop) as can_be_found:
             assert can_be_found()
             shutil.rmtree(tmp_path / ".fleet")
             assert not can_be_found()
             assert not (tmp_path / ".fleet").exists()
-            successor.enter_context(state.supervised(stop))
+            successor.enter_context(state.hold_lock(stop))
             state.announce(SUPERVISOR)
             assert not can_be_found()
         assert state.supervisor() == SUPERVISOR
@@ -116,9 +116,9 @@ def test_a_second_process_gives_up_when_it_is_told_to_stop(tmp_path: Path) -> No
     state, stop = LocalState(tmp_path), threading.Event()
     stop.set()
     with (
-        state.supervised(threading.Event()),
+        state.hold_lock(threading.Event()),
         pytest.raises(CannotRunError, match="another process has locked the local fleet"),
-        state.supervised(stop),
+        state.hold_lock(stop),
     ):
         raise AssertionError("two processes run the local fleet")
 
@@ -139,7 +139,7 @@ def test_looking_whether_it_runs_never_keeps_it_from_starting(tmp_path: Path) ->
     thread = threading.Thread(target=look)
     thread.start()
     for _ in range(100):
-        with state.supervised(threading.Event()) as can_be_found:
+        with state.hold_lock(threading.Event()) as can_be_found:
             assert can_be_found()
     stop.set()
     thread.join()

@@ -18,7 +18,7 @@ from werkzeug.serving import make_server
 from endpoint_check.call import CALLER
 from tests.support.embedded_keys import SESSION
 from tests.support.endpoint_ids import SignedFor
-from triton_fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
+from triton_fleet.local.containers import RESTART_MESSAGE, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
 from triton_fleet.local.gateway import MAX_BODY_BYTES, Gateway
 
 
@@ -107,7 +107,7 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     targets = {
         "embed": Way(container.server_port),
         "tight": Way(container.server_port),
-        "restarting": Way(refusal=ModelRefusal(0, RESTARTING)),
+        "restarting": Way(refusal=ModelRefusal(0, RESTART_MESSAGE)),
         "loading": Way(refusal=Refusal(429, "ModelNotReadyException", "Wait.")),
     }
     WAYS.clear()

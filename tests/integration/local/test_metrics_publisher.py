@@ -63,14 +63,14 @@ def fleet(cloudwatch: CloudWatchClient) -> Fleet:
 
 def test_publish_now_returns_when_cloudwatch_has_what_was_recorded(fleet: Fleet) -> None:
     fleet.record_invocation()
-    fleet.publisher.publish_now()
+    fleet.publisher.publish_on_demand()
     assert fleet.published_values("Invocations") == [1]
 
 
 def test_a_gauge_goes_once_a_minute_however_often_it_is_published(fleet: Fleet) -> None:
     for seconds in (0, 10, 60):
         fleet.time = CURRENT_TIME.timestamp() + seconds
-        fleet.publisher.publish_now()
+        fleet.publisher.publish_on_demand()
     assert fleet.published_values("LoadedModelCount", ENDPOINTS) == [2, 2]
 
 
@@ -113,7 +113,7 @@ def test_what_fails_is_logged_and_does_not_keep_the_rest_from_being_published(
         publisher = Publisher(
             Recorder(), sources=lambda: sources, gauges=gauges, cloudwatch=lambda *_: cloudwatch
         )
-        publisher.publish_now()
+        publisher.publish_on_demand()
     (metric,) = cloudwatch.list_metrics()["Metrics"]
     assert metric["Namespace"] == NAMESPACE
     assert "no gauges today" in caplog.text

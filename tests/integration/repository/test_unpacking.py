@@ -28,15 +28,21 @@ from triton_fleet.repository.reading.archive import strict_members
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.folder import read
 from triton_fleet.repository.stream import ChunkStream, UnreadableError
-from triton_fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
+from triton_fleet.repository.unpacking import (
+    TooLargeError,
+    UnpackingBudget,
+    UnpackingError,
+    unpack_tar,
+    unpack_zip,
+)
 from triton_fleet.spec.endpoint import Mode
 
 MODEL = file("m/config.pbtxt", b'backend: "python"') + file("m/1/model.py", b"")
 ESCAPED_FILE = "escaped.txt"
-UNPACK_BUDGET = Budget(size=1 << 30, entries=1000, what="what this test allows")
+UNPACK_BUDGET = UnpackingBudget(size=1 << 30, entries=1000, what="what this test allows")
 
 
-def unpack(content: bytes, work: Path, budget: Budget = UNPACK_BUDGET) -> Path:
+def unpack(content: bytes, work: Path, budget: UnpackingBudget = UNPACK_BUDGET) -> Path:
     archive = work / "model.tar.gz"
     archive.write_bytes(content)
     unpack_tar(archive, work / "model", budget)
@@ -145,7 +151,7 @@ def test_the_later_of_two_files_of_one_name_is_unpacked_over_the_earlier(tmp_pat
 
 
 def test_bytes_and_entries_past_the_budget_are_refused_before_anything_is_written(tmp_path: Path) -> None:
-    small = Budget(size=99, entries=3, what="what this test allows")
+    small = UnpackingBudget(size=99, entries=3, what="what this test allows")
     with pytest.raises(TooLargeError, match=r"takes at least 100 B, more than 99 B: what this test allows"):
         unpack(gzip_bytes(file("a", bytes(50)) + file("b", bytes(50)) + END), tmp_path, small)
     for entries in (folder("a") + folder("b") + folder("c") + folder("d"), file("a/b/c/d"), file("a") * 4):
@@ -229,7 +235,7 @@ def test_a_builds_source_and_a_functions_code_are_unpacked_as_strictly(
 
 
 def test_a_zip_file_past_the_budget_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    small = Budget(size=10, entries=2, what="what this test allows")
+    small = UnpackingBudget(size=10, entries=2, what="what this test allows")
     with pytest.raises(TooLargeError, match="takes at least 106 B, more than 10 B"):
         unpack_zip(io.BytesIO(zip_of("a", content=bytes(100))), tmp_path / "out", small)
     with pytest.raises(TooLargeError, match="more than 2 entries"):

@@ -49,7 +49,9 @@ def locked_archive(
 
 def test_an_archive_is_named_by_its_repository_and_the_keys_of_its_engines(engine: FleetFolder) -> None:
     archive = locked_archive(engine)
-    own = measure(FolderSource.of(engine.root / "sentences", ServingContainer(built=frozenset(["bert"]))))
+    own = measure(
+        FolderSource.of(engine.root / "sentences", ServingContainer(engine_models=frozenset(["bert"])))
+    )
     assert (archive.repository, archive.size) == (own.digest, own.size)
     assert archive.engines["bert"].onnx == digest_of_bytes(small_onnx())
     assert archive.engines["bert"].size == len(small_onnx())

@@ -263,7 +263,7 @@ class TestPromotion:
         spec = (folder.root / "model_specs/sentences.yaml").read_text()
         folder.write("locks/staging/sentences.spec.yaml", spec.replace("../", "../../"))
         with pytest.raises(FindingsError) as error_info:
-            checked_fleet(publication.project, locked=False, today=None)
+            checked_fleet(publication.project, trusts_locks=False, today=None)
         findings = [finding for finding in error_info.value.findings if finding.code == "FL685"]
         assert [finding.message for finding in findings] == [
             "the lock names no digest of the image, so that the deploy would build one that nobody tested"

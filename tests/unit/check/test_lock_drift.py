@@ -139,7 +139,7 @@ def test_what_is_wrong_with_spec_lock_and_repository_is_said_at_one_time(
     assert len(codes) > 1
     assert "FL306" in codes
     with pytest.raises(FindingsError) as error_info:
-        checked_fleet(open_project(folder.root, "dev"), locked=True)
+        checked_fleet(open_project(folder.root, "dev"), trusts_locks=True)
     assert "FL306" not in {finding.code for finding in error_info.value.findings}
 
 

@@ -37,7 +37,7 @@ def refusal_rows(folder: FleetFolder) -> list[tuple[str, str]]:
     rows = {
         (finding.code, finding.file, finding.line, finding.message) for finding in error_info.value.findings
     }
-    findings = all_findings(open_project(folder.root, "dev"), locked=True)
+    findings = all_findings(open_project(folder.root, "dev"), trusts_locks=True)
     assert rows == {
         (finding.code, finding.file, finding.line, finding.message)
         for finding in findings
@@ -159,5 +159,5 @@ def test_models_beside_a_program_are_a_repository(rank: FleetFolder) -> None:
 def test_a_promoted_environment_has_no_findings_of_folders(rank: FleetFolder) -> None:
     spec(rank, "search", "../../models/rank")
     rank.environment("promoted_from: dev\n", "prod")
-    findings = all_findings(open_project(rank.root, "prod"), locked=True)
+    findings = all_findings(open_project(rank.root, "prod"), trusts_locks=True)
     assert "FL572" not in {finding.code for finding in findings}

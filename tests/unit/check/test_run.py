@@ -121,7 +121,7 @@ class TestLocks:
         locked_fleet.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
         project = open_project(locked_fleet.root, "dev")
         assert [finding.code for finding in all_findings(project)] == ["FL306"]
-        assert all_findings(project, locked=True) == []
+        assert all_findings(project, trusts_locks=True) == []
 
     def test_a_missing_lock_stops_a_deploy(self, folder: FleetFolder) -> None:
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()

@@ -33,7 +33,7 @@ def test_a_deploy_stops_at_it(folder: FleetFolder) -> None:
     with pytest.raises(FindingsError) as refusal:
         checked_fleet(open_project(folder.root, "dev"))
     assert [finding.code for finding in refusal.value.findings] == ["FL425"]
-    assert checked_fleet(open_project(folder.root, "dev"), locked=True).endpoints
+    assert checked_fleet(open_project(folder.root, "dev"), trusts_locks=True).endpoints
 
 
 @pytest.mark.parametrize("name", ["invalid-instance-group", "FL425"])
@@ -91,7 +91,7 @@ def test_all_mistakes_of_a_repository_are_shown_at_once_and_each_in_one_finding(
 def test_by_its_lock_alone_a_model_is_still_known_to_be_wrong(folder: FleetFolder) -> None:
     locked_with(folder, "backend: python\n")
     project = open_project(folder.root, "dev")
-    assert [finding.code for finding in all_findings(project, locked=True)] == ["FL255"]
+    assert [finding.code for finding in all_findings(project, trusts_locks=True)] == ["FL255"]
 
 
 @pytest.mark.parametrize("code", ["FL247", "FL435"])
@@ -103,11 +103,11 @@ def test_what_a_lock_alone_shows_and_what_the_file_shows_are_allowed_together(
     locked_with(folder, 'backend: "python"\n')
     project = open_project(folder.root, "dev")
     assert "FL435" in {finding.code for finding in all_findings(project)}
-    assert [finding.code for finding in all_findings(project, locked=True)] == ["FL247"]
+    assert [finding.code for finding in all_findings(project, trusts_locks=True)] == ["FL247"]
     folder.spec(f'default_model: chain\nallow: {{{code}: "our image has it, see PR 12"}}\n')
     project = open_project(folder.root, "dev")
     assert {"FL247", "FL435", "FL130"}.isdisjoint(finding.code for finding in all_findings(project))
-    assert all_findings(project, locked=True) == []
+    assert all_findings(project, trusts_locks=True) == []
 
 
 def test_without_a_comparison_no_weights_are_read_and_each_mistake_is_shown_once(folder: FleetFolder) -> None:

@@ -113,7 +113,7 @@ def test_a_package_json_without_the_pin_is_told(working_fleet: FleetFolder, run_
 
 def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folder: FleetFolder) -> None:
     folder.environment(name="local")
-    with LocalState(folder.root).deploying():
+    with LocalState(folder.root).lock_deploys():
         process = fleet(folder.root, "local", "up")
     assert process.returncode == 2
     assert "another `fleet local up` is running here" in process.stderr

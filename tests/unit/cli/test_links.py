@@ -164,7 +164,7 @@ def test_no_lock_of_the_local_fleet_is_a_link(fleet: FleetFolder, outside: Path,
     link(fleet.root / ".fleet/local" / name, outside / "log")
     with pytest.raises(CannotRunError, match="is a link"):
         state.is_running()
-        with state.deploying():
+        with state.lock_deploys():
             pass
 
 
@@ -173,7 +173,7 @@ def test_no_local_fleet_unpacks_through_a_link(fleet: FleetFolder, outside: Path
     link(fleet.root / path, outside)
     with (
         pytest.raises(CannotRunError, match="is a link"),
-        LocalState(fleet.root).supervised(threading.Event()),
+        LocalState(fleet.root).hold_lock(threading.Event()),
     ):
         pass
 

@@ -40,7 +40,7 @@ def test_a_gauge_is_published_once_a_minute_whichever_minute_the_clock_comes_to(
     )
     for seconds in (0.0, 1.0, by.total_seconds(), by.total_seconds() + 1):
         times.append(CURRENT_TIME.timestamp() + seconds)
-        publisher.publish_now()
+        publisher.publish_on_demand()
     assert payload == [CURRENT_TIME, CURRENT_TIME + by]
 
 

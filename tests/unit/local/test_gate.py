@@ -32,13 +32,13 @@ def waits(future: Future[str]) -> bool:
 
 def test_several_may_be_inside_together(worker_pool: ThreadPoolExecutor) -> None:
     gate = Gate()
-    with gate.together():
-        assert worker_pool.submit(enter, gate.together).result(10) == "inside"
+    with gate.share():
+        assert worker_pool.submit(enter, gate.share).result(10) == "inside"
 
 
 def test_who_must_be_alone_waits_for_those_inside(worker_pool: ThreadPoolExecutor) -> None:
     gate = Gate()
-    with gate.together():
+    with gate.share():
         alone = worker_pool.submit(enter, gate.alone)
         assert waits(alone)
     assert alone.result(10) == "inside"
@@ -47,6 +47,6 @@ def test_who_must_be_alone_waits_for_those_inside(worker_pool: ThreadPoolExecuto
 def test_others_wait_for_who_is_alone(worker_pool: ThreadPoolExecutor) -> None:
     gate = Gate()
     with gate.alone():
-        waiting_futures = [worker_pool.submit(enter, way) for way in (gate.together, gate.alone)]
+        waiting_futures = [worker_pool.submit(enter, way) for way in (gate.share, gate.alone)]
         assert all(waits(waiting_future) for waiting_future in waiting_futures)
     assert [waiting_future.result(10) for waiting_future in waiting_futures] == ["inside"] * 2

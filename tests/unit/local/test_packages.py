@@ -19,7 +19,7 @@ def skip_work(_: str) -> None:
 
 def refusal_finding(*endpoints: str) -> Finding:
     with pytest.raises(FindingsError) as caught:
-        servable(open_project(ROOT, "dev", endpoints), named=True, find=skip_work)
+        servable(open_project(ROOT, "dev", endpoints), is_explicit=True, find=skip_work)
     (finding,) = caught.value.findings
     return finding
 
@@ -42,7 +42,7 @@ def test_the_others_can_be_deployed_without_it() -> None:
 
 def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
     whole_project = open_project(ROOT, "dev")
-    project, (finding,) = servable(whole_project, named=False, find=skip_work)
+    project, (finding,) = servable(whole_project, is_explicit=False, find=skip_work)
     assert (finding.code, finding.severity) == ("FL383", Severity.WARNING)
     assert finding.message.endswith("which is not installed; it is left out")
     assert {*whole_project.endpoints} - {*project.endpoints} == {"resnet-pt"}
@@ -50,13 +50,13 @@ def test_where_no_endpoint_is_named_it_is_left_out_with_a_warning() -> None:
 
 def test_where_nothing_else_is_left_it_is_refused() -> None:
     with pytest.raises(FindingsError):
-        servable(open_project(ROOT, "dev", ["resnet-pt"]), named=False, find=skip_work)
+        servable(open_project(ROOT, "dev", ["resnet-pt"]), is_explicit=False, find=skip_work)
 
 
 def test_nothing_is_said_of_other_endpoints_nor_where_it_is_installed() -> None:
     sentences, resnet = (open_project(ROOT, "dev", [text]) for text in ("sentence-embeddings", "resnet-pt"))
-    assert servable(sentences, named=True, find=skip_work) == (sentences, [])
-    assert servable(resnet, named=True, find=lambda name: name) == (resnet, [])
+    assert servable(sentences, is_explicit=True, find=skip_work) == (sentences, [])
+    assert servable(resnet, is_explicit=True, find=lambda name: name) == (resnet, [])
 
 
 def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:

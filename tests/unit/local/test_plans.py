@@ -26,7 +26,7 @@ def plan_findings(
     folder.spec(name="bert", base=spec.replace("NAME", "bert").replace("MODE", mode))
     write_locks(open_project(folder.root, "dev", ["bert"]))
     try:
-        _, findings = servable(open_project(folder.root, "dev", endpoints), named=True)
+        _, findings = servable(open_project(folder.root, "dev", endpoints), is_explicit=True)
     except FindingsError as error:
         return list(error.findings)
     return findings
@@ -60,6 +60,6 @@ def test_an_image_of_ones_own_is_told_not_to_run_here(folder: FleetFolder) -> No
     folder.write("repository/embed/1/model.py", "")
     folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     folder.spec("image: {build: ../images/detector}\n")
-    [finding] = servable(open_project(folder.root, "dev", ["sentences"]), named=True)[1]
+    [finding] = servable(open_project(folder.root, "dev", ["sentences"]), is_explicit=True)[1]
     assert (finding.code, finding.severity, finding.line) == ("FL680", Severity.WARNING, 6)
     assert finding.message == "'sentences' has an image of its own, which does not run on this machine"

@@ -11,7 +11,7 @@ import pytest
 from urllib3 import HTTPConnectionPool
 
 from triton_fleet.local.containers import LackOfMemory, ModelRefusal, Refusal
-from triton_fleet.local.multi_model.models import Model, Others, State
+from triton_fleet.local.multi_model.models import Model, ModelState, Neighbors
 from triton_fleet.local.multi_model.residency import Residency
 
 
@@ -42,7 +42,7 @@ class Memory:
     def run(self) -> Run:
         return self.present
 
-    def fetch(self, model: Model, rest: Others) -> None:
+    def fetch(self, model: Model, rest: Neighbors) -> None:
         may_load = self.may_load
         self.loading.release()
         may_load.wait(10)
@@ -63,7 +63,7 @@ class Memory:
             raise LackOfMemory("too large")
 
     def unload(self, model: Model) -> None:
-        assert model.users == 0 or model.state is State.LOADING or model.failure
+        assert model.users == 0 or model.state is ModelState.LOADING or model.failure
         self.inside.remove(model.target)
 
 
@@ -87,8 +87,8 @@ def worker_pool() -> Iterator[ThreadPoolExecutor]:
 
 
 def use(residency: Residency, target: str, seconds: float = 10.0) -> str:
-    with residency.using(target, seconds) as model:
-        assert model.state is not State.LOADING
+    with residency.use(target, seconds) as model:
+        assert model.state is not ModelState.LOADING
         return model.target
 
 
@@ -138,7 +138,7 @@ def test_the_least_recently_used_leaves_and_idle_ones_before_busy_ones(
     use(residency, "a")
     use(residency, "c")
     assert memory.inside == ["a", "c"]
-    with residency.using("a", 10.0):
+    with residency.use("a", 10.0):
         use(residency, "c")
         use(residency, "d")
         assert memory.inside == ["a", "d"]
@@ -150,7 +150,7 @@ def test_a_target_in_use_stays_until_its_users_have_left(
 ) -> None:
     memory.room = 1
     residency = Residency(memory, lambda _measure, _value: None)
-    with residency.using("a", 10.0):
+    with residency.use("a", 10.0):
         memory.loading.acquire()
         waiting_future: Future[Any] = worker_pool.submit(use, residency, "b")
         memory.loading.acquire()
@@ -164,7 +164,7 @@ def test_another_run_of_triton_has_none_of_the_models(residency: Residency, memo
     use(residency, "a")
     memory.present = Run()
     memory.inside.clear()
-    assert residency.loaded() == []
+    assert residency.resident_models() == []
     assert use(residency, "a") == "a"
     assert memory.loads == ["a", "a"]
 
@@ -225,7 +225,7 @@ def test_a_model_too_large_for_all_memory_is_refused_and_sends_no_other_away(mem
     memory.huge = "a"
     with pytest.raises(LackOfMemory):
         use(residency, "a")
-    assert (memory.inside, [model.target for model in residency.loaded()]) == (["b"], ["b"])
+    assert (memory.inside, [model.target for model in residency.resident_models()]) == (["b"], ["b"])
     residency.close()
 
 
@@ -266,7 +266,7 @@ def test_who_lacks_memory_after_an_eviction_has_another_one_made(
 def test_the_end_leaves_nobody_waiting_for_room(memory: Memory, worker_pool: ThreadPoolExecutor) -> None:
     residency = Residency(memory, lambda _measure, _value: None)
     use(residency, "a")
-    with residency.using("a", 10.0):
+    with residency.use("a", 10.0):
         waiting_futures = [worker_pool.submit(residency.make_room, "b", 10.0, since=0) for _ in range(3)]
         residency.close()
         assert all(waiting_future.result(10) in (True, False) for waiting_future in waiting_futures)

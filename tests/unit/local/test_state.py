@@ -56,7 +56,7 @@ def supervisor(pid: int) -> Supervisor:
 )
 def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, content: bytes) -> None:
     with (
-        state.supervised(threading.Event()),
+        state.hold_lock(threading.Event()),
         process("-m", "triton_fleet.local", str(state.root)) as supervisor_process,
     ):
         (state.folder / "supervisor.json").write_bytes(content)
@@ -71,7 +71,7 @@ def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, co
 
 
 def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> None:
-    with state.supervised(threading.Event()), process() as stranger:
+    with state.hold_lock(threading.Event()), process() as stranger:
         state.announce(supervisor(stranger.pid))
         with pytest.raises(
             CannotRunError, match=f"it names process {stranger.pid}, which is not the local fl"
@@ -82,7 +82,7 @@ def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> Non
 
 def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_path: Path) -> None:
     with (
-        state.supervised(threading.Event()),
+        state.hold_lock(threading.Event()),
         process("-m", "triton_fleet.local", str(tmp_path / "other")) as theirs,
     ):
         state.announce(supervisor(theirs.pid))
@@ -94,7 +94,7 @@ def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_pa
 def test_a_number_that_nobody_has_any_more_is_told(state: LocalState) -> None:
     with process() as first_process:
         first_process.kill()
-    with state.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
         state.announce(supervisor(first_process.pid))
         with pytest.raises(CannotRunError, match=f"it names process {first_process.pid}, which is not"):
             stop_supervisor(state)
@@ -106,14 +106,14 @@ def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: Local
         state.folder.mkdir(parents=True)
         state.announce(supervisor(second_process.pid))
         assert stop_supervisor(state) is False
-        with state.supervised(threading.Event()):
+        with state.hold_lock(threading.Event()):
             assert state.supervisor() is None
         assert second_process.poll() is None
 
 
 def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
     with (
-        state.supervised(threading.Event()),
+        state.hold_lock(threading.Event()),
         process("-m", "triton_fleet.local", str(state.root)) as supervisor_process,
     ):
         with pytest.raises(CannotRunError, match=r"supervisor.json does not exist") as refusal:
@@ -124,7 +124,7 @@ def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
 
 def test_its_own_process_is_ended(state: LocalState) -> None:
     with (
-        state.supervised(threading.Event()),
+        state.hold_lock(threading.Event()),
         process("-m", "triton_fleet.local", str(state.root), "5") as own,
     ):
         state.announce(supervisor(own.pid))
@@ -153,7 +153,7 @@ def test_what_a_killed_process_left_goes_with_down(state: LocalState) -> None:
 
 def test_what_a_killed_process_left_goes_with_the_next_up(state: LocalState) -> None:
     remaining_paths = left_by_a_killed_process(state)
-    with state.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
         assert not any(file.exists() for file in remaining_paths)
         assert list(state.temporary.iterdir()) == []
 
@@ -161,8 +161,8 @@ def test_what_a_killed_process_left_goes_with_the_next_up(state: LocalState) -> 
 def test_what_a_running_process_has_stays_until_it_ends(state: LocalState, tmp_path: Path) -> None:
     other_state = LocalState(tmp_path / "other")
     other_state.root.mkdir()
-    with state.supervised(threading.Event()):
-        with other_state.supervised(threading.Event()):
+    with state.hold_lock(threading.Event()):
+        with other_state.hold_lock(threading.Event()):
             for item in (state, other_state):
                 (item.work / "sentences").mkdir(parents=True)
             state.clean()

@@ -60,7 +60,7 @@ def test_stopping_ends_the_process_its_children_and_its_shared_memory(tmp_path: 
     group.stop(grace=5.0)
     assert group.dead.is_set()
     assert group.returncode == -signal.SIGTERM
-    assert group.was_stopped
+    assert group.is_stopped
     assert _until(lambda: not _members(group.pid))
     assert not region.exists()
 
@@ -77,7 +77,7 @@ def test_killing_the_process_ends_its_children_and_is_told(tmp_path: Path) -> No
     os.kill(group.pid, signal.SIGKILL)
     assert group.dead.wait(5.0)
     group.stop(grace=0.0)
-    assert not group.was_stopped
+    assert not group.is_stopped
     assert _until(lambda: not _members(group.pid))
     assert not region.exists()
 

@@ -30,7 +30,7 @@ def fleet(folder: FleetFolder) -> tuple[Project, ResolvedFleet]:
 def test_an_endpoint_that_nobody_named_is_left_out_with_a_warning(
     fleet: tuple[Project, ResolvedFleet],
 ) -> None:
-    servable, (warning,) = with_servable_images(*fleet, named=False)
+    servable, (warning,) = with_servable_images(*fleet, is_explicit=False)
     assert [endpoint.name for endpoint in servable.endpoints] == ["plain"]
     assert (warning.code, warning.severity) == ("FL682", Severity.WARNING)
     assert warning.message == f"the embedded AWS cannot serve 'sentences': {LIMIT}; it is left out"
@@ -42,7 +42,7 @@ def test_one_that_was_named_is_refused_with_the_command_for_the_others(
     fleet: tuple[Project, ResolvedFleet],
 ) -> None:
     with pytest.raises(FindingsError) as refusal:
-        with_servable_images(*fleet, named=True)
+        with_servable_images(*fleet, is_explicit=True)
     (finding,) = refusal.value.findings
     assert (finding.code, finding.severity) == ("FL682", Severity.ERROR)
     assert "`fleet local up sentences` serves it without its image" in finding.hint
@@ -54,7 +54,7 @@ def test_nothing_is_deployed_if_none_can_be_served(folder: FleetFolder) -> None:
     lock_image(folder)
     project = open_project(folder.root, "dev")
     with pytest.raises(FindingsError) as refusal:
-        with_servable_images(project, resolve_project(project), named=False)
+        with_servable_images(project, resolve_project(project), is_explicit=False)
     assert [finding.code for finding in refusal.value.findings] == ["FL682"]
 
 
@@ -64,7 +64,7 @@ def test_a_check_of_the_account_refuses_what_the_deploy_refuses_if_none_can_be_s
     folder.spec(OWN_IMAGE)
     lock_image(folder)
     project = open_project(folder.root, "dev")
-    (finding,) = image_limits(project, resolve_project(project), named=False).values()
+    (finding,) = image_limits(project, resolve_project(project), is_explicit=False).values()
     assert (finding.severity, "left out" in finding.message) == (Severity.ERROR, False)
 
 
@@ -72,7 +72,7 @@ def test_a_check_of_the_account_refuses_what_the_deploy_refuses_if_none_can_be_s
 def test_a_check_of_the_account_has_the_same_findings(
     fleet: tuple[Project, ResolvedFleet], is_named: bool, severity: Severity
 ) -> None:
-    findings = image_limits(*fleet, named=is_named)
+    findings = image_limits(*fleet, is_explicit=is_named)
     assert {name: (finding.code, finding.severity) for name, finding in findings.items()} == {
         "sentences": ("FL682", severity)
     }

@@ -156,7 +156,7 @@ def served(text: str) -> None:
         problems=[text],
     )
     supervisor: Any = SimpleNamespace(account="", region="")
-    local._show(Status(endpoints=[endpoint], skipped=[text]), supervisor)  # type: ignore[list-item]
+    local._show(Status(endpoints=[endpoint], skipped_resources=[text]), supervisor)  # type: ignore[list-item]
 
 
 def live_models(text: str) -> None:

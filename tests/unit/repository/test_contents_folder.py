@@ -51,7 +51,7 @@ def test_links_and_pipes_are_entries_and_told_unless_they_are_left_out(tmp_path:
     os.mkfifo(folder / "m/1/pipe")
     contents = read(folder)
     assert contents.entries["m/1/model.onnx"] == Entry(EntryKind.LINK)
-    assert contents.entries["m/1/pipe"] == Entry(EntryKind.OTHER)
+    assert contents.entries["m/1/pipe"] == Entry(EntryKind.SPECIAL)
     assert contents.entries[".git/link"] == Entry(EntryKind.LINK)
     assert not any(path.startswith("m/9/") for path in contents.entries)
     rows = [(finding.code, finding.file) for finding in contents.findings]

@@ -27,7 +27,7 @@ NAMED_ENTRY = replace(SINGLE, default_model="both")
 @pytest.mark.parametrize("setting", [SINGLE, MULTI_MODEL], ids=["single", "multi-model"])
 def test_the_only_model_answers(setting: ServingContainer) -> None:
     plan = judgement(model("a"), setting)
-    assert (plan.main, plan.loaded, plan.unloaded, plan.findings) == ("a", ("a",), (), ())
+    assert (plan.main, plan.loaded_models, plan.unloaded_models, plan.findings) == ("a", ("a",), (), ())
 
 
 @pytest.mark.parametrize("setting", [NAMED_ENTRY, MULTI_MODEL], ids=["single", "multi-model"])
@@ -35,7 +35,7 @@ def test_an_ensemble_answers_with_its_composing_models_and_others_stay_unloaded(
     setting: ServingContainer,
 ) -> None:
     plan = judgement({**TWO_ENTRIES, **model("spare")}, setting)
-    assert (plan.main, plan.loaded, plan.unloaded) == ("both", ("both", "a", "b"), ("spare",))
+    assert (plan.main, plan.loaded_models, plan.unloaded_models) == ("both", ("both", "a", "b"), ("spare",))
     assert [(finding.code, finding.file and finding.file.name) for finding in plan.findings] == [
         ("FL461", "spare")
     ]
@@ -81,7 +81,7 @@ def test_an_ensemble_that_the_containers_expression_misses_is_refused_at_its_lin
 def test_a_comment_may_make_the_container_take_a_model_for_an_ensemble() -> None:
     mistaken = {**model("a", '# not platform: "ensemble"\n'), **model("b")}
     plan = judgement(mistaken, MULTI_MODEL)
-    assert (plan.main, plan.unloaded) == ("a", ("b",))
+    assert (plan.main, plan.unloaded_models) == ("a", ("b",))
     assert {finding.code for finding in plan.findings} == {"FL461", "FL468"}
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, header_of, weights
-from triton_fleet.repository.onnx.wire import Budget
+from triton_fleet.repository.onnx.wire import FieldBudget
 
 GRAPH = graph_bytes(
     {"x": (FLOAT, ["n", 2]), "w": (FLOAT, [2])},
@@ -68,10 +68,10 @@ def test_graphs_within_graphs_have_an_end() -> None:
 
 
 def test_fields_have_an_end_over_all_files() -> None:
-    budget = Budget(fields=60)
+    budget = FieldBudget(fields=60)
     assert header_of(GRAPH, budget).problem == ""
     assert 0 < budget.fields < 60
-    header = header_of(GRAPH, Budget(fields=10))
+    header = header_of(GRAPH, FieldBudget(fields=10))
     assert "more fields than are read here" in header.problem
     assert not header.certain
 

@@ -68,7 +68,7 @@ def test_code_may_load_what_it_calls_by_itself() -> None:
     code = 'pb_utils.load_model(model_name="b")\n' + CALL.format("b")
     assert judgement(
         {**model("a", code=code), **model("b")}, replace(SINGLE, default_model="a")
-    ).unloaded == ("b",)
+    ).unloaded_models == ("b",)
     findings = warnings({**model("a", code=code), **model("b")}, replace(SINGLE, default_model="a"))
     assert [finding.code for finding in findings] == ["FL461"]
 

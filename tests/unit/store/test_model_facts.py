@@ -21,7 +21,7 @@ PLAN = b"ftrt" + bytes(20) + bytes([10, 9, 0, 34])
 def facts_by_model(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -> dict[str, LockedModel]:
     """The facts of models in a folder."""
     with TemporaryDirectory() as folder:
-        return model_facts(read_folder(on_disk(dict(files), Path(folder)), packed=True), models)
+        return model_facts(read_folder(on_disk(dict(files), Path(folder)), is_packed=True), models)
 
 
 def facts(config: str, files: Mapping[str, bytes] | None = None, model: str = "m") -> LockedModel:

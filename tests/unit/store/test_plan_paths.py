@@ -19,7 +19,7 @@ from triton_fleet.store.sources.copy import CopySource
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.upload.object import ContentChangedError
 
-BUILT_CONTAINER = ServingContainer(built=frozenset(["bert"]))
+BUILT_CONTAINER = ServingContainer(engine_models=frozenset(["bert"]))
 PLAN = b"a plan" * 1000
 FILES = {
     "a/config.pbtxt": b"",
@@ -35,7 +35,7 @@ FILES = {
 def repository(files: dict[str, bytes], folder: Path) -> Contents:
     """One with a model of these files."""
     return read_folder(
-        on_disk({f"m/{path}": content for path, content in files.items()}, folder), packed=True
+        on_disk({f"m/{path}": content for path, content in files.items()}, folder), is_packed=True
     )
 
 

@@ -39,7 +39,7 @@ def of_a_user(name: bytes) -> bytes:
 
 
 def inflate_stream(packed_value: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
-    return gunzip(ChunkStream(packed_value), Bounds(packed=limit), required=True).pieces()
+    return gunzip(ChunkStream(packed_value), Bounds(packed_size=limit), is_required=True).pieces()
 
 
 def read(stream: bytes, size: int = 700) -> dict[str, bytes | None]:

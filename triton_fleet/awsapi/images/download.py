@@ -99,7 +99,7 @@ def read_blob(ecr: Any, image: ImageReference, blob: Blob) -> bytes:
         UnreadableError: its content has another size or digest.
     """
     with open_blob(ecr, image, blob) as stream:
-        content = stream.read_exactly(blob.size)
+        content = stream.read_exact(blob.size)
         stream.finish()
     return content
 

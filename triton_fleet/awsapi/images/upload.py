@@ -85,7 +85,7 @@ class TargetRepository:
             answer = self.ecr.initiate_layer_upload(**self._place)
         upload, part = answer["uploadId"], min(answer["partSize"], MAX_PART_BYTES)
         first = 0
-        while content := source.read_exactly(part):
+        while content := source.read_exact(part):
             with self._errors():
                 self._upload_part(upload, first, content)
             first += len(content)

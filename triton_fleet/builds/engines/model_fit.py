@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from triton_fleet.catalog.releases import numbers
-from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig
 from triton_fleet.repository.contents import OnnxHeader
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.problems import did_you_mean
@@ -20,7 +20,6 @@ from triton_fleet.spec.source import KeyPath
 
 Dims: TypeAlias = tuple[int, ...]
 """Of a tensor with its batch; -1 where one varies."""
-ANY_SIZE = -1
 
 
 def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | None) -> Iterator[Misfit]:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fleet_client.codec.datatypes import BYTES, NUMPY, Array, datatype_of, fitted, from_list
+from fleet_client.codec.datatypes import BYTES, NUMPY, Array, datatype_of, fit_array, from_list
 from triton_fleet.cli.invoke.refusals import Destination
 from triton_fleet.context.samples import target_models
 from triton_fleet.findings import Finding, FindingsError, all_of
@@ -139,7 +139,7 @@ class _Input:
             raise self.refusal("FL707", f"is {array.dtype}, a data type that Triton does not have")
         datatype = stored_as if self.datatype is None else self.datatype
         try:
-            return array if datatype == stored_as else fitted(array, datatype)
+            return array if datatype == stored_as else fit_array(array, datatype)
         except ValueError as error:
             raise self._misfit(datatype, error) from error
 

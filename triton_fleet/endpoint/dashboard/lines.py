@@ -93,7 +93,10 @@ def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Expressi
     return [
         line
         for line in graph.lines
-        if all(_has(endpoint, source_line) for source_line in _source_lines(line))
+        if not any(
+            endpoint.kinds.isdisjoint(endpoint_metric(source_line.measure).kinds)
+            for source_line in (line.of if isinstance(line, Expression) else (line,))
+        )
     ]
 
 
@@ -159,11 +162,3 @@ def _scale(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> str:
 def _samples_per_instance(line: Line, endpoint: ResolvedEndpoint) -> int:
     """How many samples of a line stand for one instance."""
     return values(line.measure, endpoint.spec.metrics) if line.statistic == "SampleCount" else 1
-
-
-def _source_lines(line: Line | Expression) -> tuple[Line, ...]:
-    return line.of if isinstance(line, Expression) else (line,)
-
-
-def _has(endpoint: ResolvedEndpoint, line: Line) -> bool:
-    return not endpoint.kinds.isdisjoint(endpoint_metric(line.measure).kinds)

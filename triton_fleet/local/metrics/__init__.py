@@ -1,1 +1,1 @@
-"""What the local fleet measures, in the embedded CloudWatch: SageMaker's metrics and Triton's own."""
+"""Metrics of the local fleet, in the embedded CloudWatch: SageMaker's metrics and Triton's own."""

@@ -49,7 +49,7 @@ class Publisher:
         self._recorder, self._scraper = recorder, TritonScraper()
         self._sources, self._gauges, self._cloudwatch = sources, gauges, cache(cloudwatch)
         self._clock, self._last_minute = clock, -1
-        self._publishing, self._stop = threading.Lock(), threading.Event()
+        self._publish_lock, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="metrics", daemon=True)
 
     def start(self) -> None:
@@ -61,26 +61,26 @@ class Publisher:
         self._stop.set()
         self._thread.join()
 
-    def publish_now(self) -> None:
+    def publish_on_demand(self) -> None:
         """Publish; return when CloudWatch has it. Whoever calls must not hold a turn: CloudWatch needs one.
 
         What fails is logged, and does not keep the rest from being published.
         """
-        self._publish(asked_for=True)
+        self._publish(on_demand=True)
 
-    def _publish(self, *, asked_for: bool) -> None:
-        with self._publishing:
-            self._try("gauges", partial(self._record_gauges, asked_for=asked_for))
+    def _publish(self, *, on_demand: bool) -> None:
+        with self._publish_lock:
+            self._try("gauges", partial(self._record_gauges, on_demand=on_demand))
             self._try("SageMaker's metrics", lambda: self._recorder.publish(self._cloudwatch))
             self._try("Triton's metrics", self._scrape)
 
     def _run(self) -> None:
         while not self._stop.wait(SECONDS_BETWEEN):
-            self._publish(asked_for=False)
+            self._publish(on_demand=False)
 
-    def _record_gauges(self, *, asked_for: bool) -> None:
+    def _record_gauges(self, *, on_demand: bool) -> None:
         minute, second = divmod(int(self._clock()), 60)
-        if minute != self._last_minute and (asked_for or second >= LATE):
+        if minute != self._last_minute and (on_demand or second >= LATE):
             gauges = list(self._gauges())
             self._last_minute = minute
             for gauge in gauges:

@@ -42,11 +42,11 @@ class MultiModel:
         self._residency = Residency(models, record)
 
     @contextmanager
-    def route(self, target: str | None, seconds: float, *, again: bool = False) -> Iterator[Route]:
+    def route(self, target: str | None, seconds: float, *, is_retry: bool = False) -> Iterator[Route]:
         """The route to a loaded target model; see Container."""
         target, end = check_target(target), time.monotonic() + seconds
         self._require_archive(target)
-        with self._residency.using(target, end - time.monotonic(), again=again) as model:
+        with self._residency.use(target, end - time.monotonic(), is_retry=is_retry) as model:
             self._disk.touch(target)
             path = f"/models/{folder_name(f'{self._prefix}{target}')}/invoke"
             evictions, headers = self._residency.eviction_count, {TARGET_MODEL: target}
@@ -63,16 +63,16 @@ class MultiModel:
     @property
     def gauges(self) -> dict[str, float]:
         """How many models are loaded."""
-        return {"loaded_model_count": float(len(self._residency.loaded()))}
+        return {"loaded_model_count": float(len(self._residency.resident_models()))}
 
     @property
     def differences(self) -> list[str]:
-        """What the staged archives have otherwise than the deployed ones."""
+        """Differences of the staged archives from the deployed ones."""
         return self._disk.differences()
 
     def report(self) -> dict[str, object]:
         """Which models are held, and which had to leave."""
-        models_by_target = {model.target: model for model in self._residency.loaded()}
+        models_by_target = {model.target: model for model in self._residency.resident_models()}
         models = [
             {
                 "target": target,

@@ -22,7 +22,7 @@ from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Severity
 from triton_fleet.local.containers import LackOfMemory, Record, Refusal
 from triton_fleet.local.model_data import download, unpack
-from triton_fleet.local.multi_model.models import Others, folder_name
+from triton_fleet.local.multi_model.models import Neighbors, folder_name
 from triton_fleet.local.triton.model_backend import stand_ins
 from triton_fleet.local.triton.staging import stage
 from triton_fleet.repository.loading.load_plan import plan_load
@@ -43,7 +43,7 @@ MODEL_DISK = "`local.model_disk` in environments/local.yaml"
 
 @dataclass
 class UnpackedArchive:
-    """One archive on disk, staged for this machine; `size` in bytes, `used` in the order of use.
+    """One archive on disk, staged for this machine; `size` in bytes, `last_use` in the order of use.
 
     `differences` is what the staged copy has otherwise, and what serves it instead, for people.
     """
@@ -53,7 +53,7 @@ class UnpackedArchive:
     folder: Path
     size: int
     differences: list[str]
-    used: int
+    last_use: int
 
 
 class ModelDisk:
@@ -80,7 +80,7 @@ class ModelDisk:
         """Held by whoever takes room on the disk."""
 
     def content(self, target: str) -> str:
-        """What S3 has for a target now, as its ETag.
+        """The target's present ETag in S3.
 
         Raises:
             Refusal: it has nothing.
@@ -102,7 +102,7 @@ class ModelDisk:
             )
             raise Refusal(NO_SUCH_TARGET, "ValidationError", message) from error
 
-    def fetch(self, target: str, others: Others) -> None:
+    def fetch(self, target: str, neighbors: Neighbors) -> None:
         """Have a target's archive on disk, downloaded if it is missing or has changed.
 
         Raises:
@@ -114,10 +114,10 @@ class ModelDisk:
             archive = self._archives.get(target)
         if archive is None or archive.content != content:
             self.drop(target)
-            self._keep(target, self._fetch(target, content, others), others)
+            self._keep(target, self._fetch(target, content, neighbors), neighbors)
 
-    def unpacked(self, target: str) -> UnpackedArchive:
-        """What was fetched."""
+    def archive(self, target: str) -> UnpackedArchive:
+        """The target's fetched archive."""
         with self._lock:
             return self._archives[target]
 
@@ -125,7 +125,7 @@ class ModelDisk:
         """Note that a target is used."""
         with self._lock:
             if target in self._archives:
-                self._archives[target].used = next(self._uses)
+                self._archives[target].last_use = next(self._uses)
 
     def sizes(self) -> dict[str, int]:
         """Bytes on disk by target."""
@@ -133,7 +133,7 @@ class ModelDisk:
             return {target: archive.size for target, archive in self._archives.items()}
 
     def differences(self) -> list[str]:
-        """What the staged archives have otherwise, and what serves them instead, for people."""
+        """Differences of the staged archives, and their stand-ins, for people."""
         with self._lock:
             archives = sorted(self._archives.items())
         return [
@@ -147,7 +147,7 @@ class ModelDisk:
         if archive is not None:
             shutil.rmtree(archive.folder.parent, ignore_errors=True)
 
-    def _fetch(self, target: str, content: str, others: Others) -> UnpackedArchive:
+    def _fetch(self, target: str, content: str, neighbors: Neighbors) -> UnpackedArchive:
         while True:
             try:
                 return self._unpack(target, content)
@@ -155,14 +155,14 @@ class ModelDisk:
                 if not _is_full(error):
                     raise
             with self._room:
-                if not self._delete_oldest(others):
+                if not self._delete_oldest(neighbors):
                     raise _lack(f"No space left on device to unpack {target}")
 
-    def _keep(self, target: str, archive: UnpackedArchive, others: Others) -> None:
+    def _keep(self, target: str, archive: UnpackedArchive, neighbors: Neighbors) -> None:
         limit = self._limit()
         with self._room:
             while limit is not None and archive.size + sum(self.sizes().values()) > limit:
-                if archive.size > limit or not self._delete_oldest(others):
+                if archive.size > limit or not self._delete_oldest(neighbors):
                     shutil.rmtree(archive.folder.parent, ignore_errors=True)
                     raise _too_large(f"{target} takes {format_size(archive.size)} of disk", limit)
             with self._lock:
@@ -206,21 +206,21 @@ class ModelDisk:
             folder=folder / "model",
             size=sum(file.lstat().st_size for file in folder.rglob("*")),
             differences=differences,
-            used=next(self._uses),
+            last_use=next(self._uses),
         )
 
-    def _delete_oldest(self, others: Others) -> bool:
+    def _delete_oldest(self, neighbors: Neighbors) -> bool:
         """Delete the least recently used archive that Triton does not need, or wait until there is one."""
         while True:
-            in_use = others.in_use()
+            in_use = neighbors.in_use()
             with self._lock:
                 idle = {target: archive for target, archive in self._archives.items() if target not in in_use}
                 targets_in_use = self._archives.keys() - idle.keys()
             if idle:
-                self.drop(min(idle, key=lambda target: idle[target].used))
+                self.drop(min(idle, key=lambda target: idle[target].last_use))
                 return True
             # Those that are loaded may leave; those that are on their way in or out are waited for.
-            if not (others.evict() or (targets_in_use and others.wait_for(targets_in_use))):
+            if not (neighbors.evict() or (targets_in_use and neighbors.wait_for(targets_in_use))):
                 return False
 
 

@@ -19,9 +19,9 @@ import psutil
 import urllib3
 
 from triton_fleet.core.formats import format_size
-from triton_fleet.local.containers import RESTARTING, TARGET_MODEL, LackOfMemory, ModelRefusal, Record
+from triton_fleet.local.containers import RESTART_MESSAGE, TARGET_MODEL, LackOfMemory, ModelRefusal, Record
 from triton_fleet.local.multi_model.disk import ModelDisk, UnpackedArchive
-from triton_fleet.local.multi_model.models import Model, Others, Run, folder_name
+from triton_fleet.local.multi_model.models import Model, Neighbors, Run, folder_name
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.supervisor import SupervisedTriton
 
@@ -119,17 +119,17 @@ class TritonModels:
         """
         server = self._triton.ready
         if server is None:
-            raise ModelRefusal(0, RESTARTING)
+            raise ModelRefusal(0, RESTART_MESSAGE)
         return server
 
-    def fetch(self, model: Model, others: Others) -> None:
+    def fetch(self, model: Model, neighbors: Neighbors) -> None:
         """Have the archive unpacked on disk.
 
         Raises:
             Refusal: it cannot be had.
             LackOfMemory: the disk is too small for it.
         """
-        self._disk.fetch(model.target, others)
+        self._disk.fetch(model.target, neighbors)
 
     def load(self, model: Model) -> None:
         """Load it from disk.
@@ -138,12 +138,12 @@ class TritonModels:
             LackOfMemory: Triton lacks memory.
             ModelRefusal: Triton refuses it for another reason, or has ended.
         """
-        unpacked, server, start = self._disk.unpacked(model.target), _server(model), time.monotonic()
+        archive, server, start = self._disk.archive(model.target), _server(model), time.monotonic()
         log_end = server.log_end()
-        answer = ModelsApi(server).load(unpacked.name, model.target, unpacked.folder)
+        answer = ModelsApi(server).load(archive.name, model.target, archive.folder)
         if answer.status != 200:
-            reason = server.reason(unpacked.folder, log_end)
-            message = _container_message(answer, unpacked, reason)
+            reason = server.reason(archive.folder, log_end)
+            message = _container_message(answer, archive, reason)
             lacks_memory = answer.status == LackOfMemory.STATUS
             raise LackOfMemory(message) if lacks_memory else ModelRefusal(answer.status, message)
         self._record("model_loading_time", (time.monotonic() - start) * 1e6)
@@ -161,11 +161,11 @@ class TritonModels:
             limit_text = f"`local.model_memory` in environments/local.yaml is {format_size(limit)}"
             raise LackOfMemory(json.dumps({"error": f"{takes}; {limit_text}"}))
 
-    def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
+    def fits(self, model: Model, resident_models: Sequence[Model]) -> bool:
         """Whether all of them stay below the limit; what each takes is noted."""
-        self._measure([model, *loaded])
+        self._measure([model, *resident_models])
         limit = self._memory_limit()
-        return limit is None or sum(candidate.memory for candidate in (model, *loaded)) <= limit
+        return limit is None or sum(candidate.memory for candidate in (model, *resident_models)) <= limit
 
     def _measure(self, models: Sequence[Model]) -> None:
         memory = memory_by_folder(_server(models[0]).process.pid, self._disk.root)

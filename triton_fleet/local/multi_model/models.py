@@ -42,16 +42,16 @@ def check_target(target: str | None) -> str:
 
 
 def folder_name(url: str) -> str:
-    """What a target's archive is called on disk and towards Triton, which takes letters and digits."""
+    """Name of a target's archive on disk and towards Triton, which takes letters and digits."""
     return hashlib.sha256(url.encode()).hexdigest()[:32]
 
 
-class State(StrEnum):
-    """What happens to a target model."""
+class ModelState(StrEnum):
+    """State of a target model."""
 
     LOADING = "loading"
-    LOADED = "loaded"
-    UNLOADING = "unloading"
+    READY = "loaded"
+    REMOVAL = "unloading"
 
 
 class Run(Protocol):
@@ -66,14 +66,14 @@ class Model:
 
     target: str
     run: Run
-    state: State = State.LOADING
+    state: ModelState = ModelState.LOADING
     users: int = 0
-    used: int = 0
+    last_use: int = 0
     memory: int = 0
     failure: Exception | None = None
 
 
-class Others(Protocol):
+class Neighbors(Protocol):
     """The models beside the one that is being loaded."""
 
     def in_use(self) -> set[str]:
@@ -87,7 +87,7 @@ class Others(Protocol):
 
 
 class Models(Protocol):
-    """What really loads and unloads."""
+    """Loader of models: Triton, or a test's stand-in."""
 
     def run(self) -> Run:
         """The present run of Triton, which has none of the models that another run has loaded.
@@ -96,7 +96,7 @@ class Models(Protocol):
             ModelRefusal: it is being restarted.
         """
 
-    def fetch(self, model: Model, others: Others) -> None:
+    def fetch(self, model: Model, neighbors: Neighbors) -> None:
         """Bring the archive to this machine, sending others away for it.
 
         Raises:
@@ -111,7 +111,7 @@ class Models(Protocol):
             ModelRefusal: it cannot be loaded.
         """
 
-    def fits(self, model: Model, loaded: Sequence[Model]) -> bool:
+    def fits(self, model: Model, resident_models: Sequence[Model]) -> bool:
         """Whether a model that has just been loaded may stay beside those that were loaded before."""
 
     def require_room(self, model: Model) -> None:

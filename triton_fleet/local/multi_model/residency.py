@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from triton_fleet.local.containers import LackOfMemory, ModelRefusal, Record, Refusal
-from triton_fleet.local.multi_model.models import Model, Models, State
+from triton_fleet.local.multi_model.models import Model, Models, ModelState
 
 
 class Gate:
@@ -25,7 +25,7 @@ class Gate:
         self._alone = False
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def share(self) -> Iterator[None]:
         """Be inside with others."""
         with self._condition:
             self._condition.wait_for(lambda: not self._alone)
@@ -81,18 +81,19 @@ class Residency:
         """The targets that had to leave, the latest last."""
 
     @contextmanager
-    def using(self, target: str, seconds: float, *, again: bool = False) -> Iterator[Model]:
-        """A loaded model, which stays loaded meanwhile; `again` for a call that is counted already.
+    def use(self, target: str, seconds: float, *, is_retry: bool = False) -> Iterator[Model]:
+        """A loaded model, which stays loaded meanwhile; `is_retry` for a call that is counted already.
 
         Raises:
             Refusal: it is not ready within `seconds`; its load continues.
             ModelRefusal: it cannot be loaded, or Triton is being restarted.
         """
-        model = self._enter(target, seconds, counted=again)
+        model = self._enter(target, seconds, is_retry=is_retry)
         try:
             yield model
         finally:
-            self._leave(model)
+            with self._condition:
+                self._release(model)
 
     def make_room(self, target: str, seconds: float, *, since: int) -> bool:
         """Evict the least recently used model but the target; whether one has left within `seconds`.
@@ -109,20 +110,20 @@ class Residency:
             eviction.cancel()
             return False
 
-    def forget(self, target: str, then: Callable[[], None]) -> None:
-        """Unload a model for good and do something `then`; return at once.
+    def forget(self, target: str, at_end: Callable[[], None]) -> None:
+        """Unload a model for good and call `at_end` then; return at once.
 
-        From now on callers wait for another load, or for what `then` leaves; a load under way continues.
+        From now on callers wait for another load, or for what `at_end` leaves; a load under way continues.
         """
         with self._condition:
             model = self._current_model(target)
             if model is None:
-                then()  # nobody begins a load meanwhile
-            elif model.state is State.LOADED and not self._is_closed:
-                model.state = State.UNLOADING
-                self._workers.submit(self._unload, model, then)
+                at_end()  # nobody begins a load meanwhile
+            elif model.state is ModelState.READY and not self._is_closed:
+                model.state = ModelState.REMOVAL
+                self._workers.submit(self._unload, model, at_end)
 
-    def loaded(self) -> list[Model]:
+    def resident_models(self) -> list[Model]:
         """The models that may be used."""
         with self._condition:
             return [model for model in self._models.values() if self._is_loaded(model)]
@@ -136,14 +137,14 @@ class Residency:
             self._condition.notify_all()
         self._workers.shutdown(cancel_futures=True)
 
-    def _enter(self, target: str, seconds: float, *, counted: bool) -> Model:
+    def _enter(self, target: str, seconds: float, *, is_retry: bool) -> Model:
         start = time.monotonic()
         with self._condition:
             model = self._current_model(target)
-            hit = model is not None and model.state is State.LOADED
-            if not counted:
+            hit = model is not None and model.state is ModelState.READY
+            if not is_retry:
                 self._record("model_cache_hit", float(hit))
-            while model is None or model.state is State.UNLOADING:
+            while model is None or model.state is ModelState.REMOVAL:
                 if model is None:
                     model = self._begin(target)
                     break
@@ -152,23 +153,19 @@ class Residency:
                 model = self._current_model(target)
             model.users += 1
             ready = True
-            while ready and model.state is State.LOADING and model.failure is None:
+            while ready and model.state is ModelState.LOADING and model.failure is None:
                 ready = self._wait(start, seconds)
             if not hit:
                 self._record("model_loading_wait_time", (time.monotonic() - start) * 1e6)
             if model.failure is not None or not ready:
                 self._release(model)
                 raise model.failure or _not_ready(target)
-            model.used = next(self._uses)
+            model.last_use = next(self._uses)
             return model
 
     def _wait(self, start: float, seconds: float) -> bool:
-        seconds_left = start + seconds - time.monotonic()
-        return seconds_left > 0 and self._condition.wait(seconds_left)
-
-    def _leave(self, model: Model) -> None:
-        with self._condition:
-            self._release(model)
+        remaining_seconds = start + seconds - time.monotonic()
+        return remaining_seconds > 0 and self._condition.wait(remaining_seconds)
 
     def _release(self, model: Model) -> None:
         model.users -= 1
@@ -177,14 +174,14 @@ class Residency:
     def _current_model(self, target: str) -> Model | None:
         """The model unless it was loaded by a run of Triton that has ended."""
         model = self._models.get(target)
-        if model is not None and model.state is State.LOADED and not self._is_loaded(model):
+        if model is not None and model.state is ModelState.READY and not self._is_loaded(model):
             del self._models[target]
             return None
         return model
 
     def _is_loaded(self, model: Model) -> bool:
         try:
-            return model.state is State.LOADED and model.run is self._operations.run()
+            return model.state is ModelState.READY and model.run is self._operations.run()
         except ModelRefusal:
             return False
 
@@ -198,8 +195,8 @@ class Residency:
 
     def _load(self, model: Model) -> None:
         try:
-            self._operations.fetch(model, _Others(self, model.target))
-            with self._loads.together():
+            self._operations.fetch(model, _Neighbors(self, model.target))
+            with self._loads.share():
                 has_loaded = self._has_loaded(model)
                 if has_loaded:
                     self._settle(model)
@@ -240,10 +237,12 @@ class Residency:
             except LackOfMemory:
                 self._operations.unload(model)
                 raise
-            while not self._operations.fits(model, self.loaded()) and self._evict_one(model.target):
+            while not self._operations.fits(model, self.resident_models()) and self._evict_oldest(
+                model.target
+            ):
                 pass
             with self._condition:
-                model.state, model.used = State.LOADED, next(self._uses)
+                model.state, model.last_use = ModelState.READY, next(self._uses)
                 self._condition.notify_all()
 
     def in_use(self) -> set[str]:
@@ -255,13 +254,15 @@ class Residency:
         """Wait until one of the targets is loaded or gone; False where all of them are loaded."""
         with self._condition:
             models = [self._current_model(target) for target in targets]
-            if self._is_closed or all(model is not None and model.state is State.LOADED for model in models):
+            if self._is_closed or all(
+                model is not None and model.state is ModelState.READY for model in models
+            ):
                 return False
             if None not in models:
                 self._condition.wait()
             return True
 
-    def evict_for(self, wanted: str, since: int | None = None) -> bool:
+    def evict_for(self, target: str, since: int | None = None) -> bool:
         """Evict the least recently used model but the one that is wanted; whether there was one.
 
         Nothing is evicted where another eviction has been made `since` so many.
@@ -269,23 +270,23 @@ class Residency:
         with self._evictions:
             if since is not None and self.eviction_count != since:
                 return True
-            return self._evict_one(wanted)
+            return self._evict_oldest(target)
 
-    def _evict_one(self, wanted: str) -> bool:
+    def _evict_oldest(self, target: str) -> bool:
         with self._condition:
             candidates = [
-                model for model in self._models.values() if self._is_loaded(model) and model.target != wanted
+                model for model in self._models.values() if self._is_loaded(model) and model.target != target
             ]
             if not candidates:
                 return False
-            victim = min(candidates, key=lambda candidate: (candidate.users > 0, candidate.used))
-            victim.state = State.UNLOADING
+            victim = min(candidates, key=lambda candidate: (candidate.users > 0, candidate.last_use))
+            victim.state = ModelState.REMOVAL
         self.evictions.append(victim.target)
         self._unload(victim)
         self.eviction_count += 1
         return True
 
-    def _unload(self, model: Model, then: Callable[[], None] = lambda: None) -> None:
+    def _unload(self, model: Model, at_end: Callable[[], None] = lambda: None) -> None:
         with self._condition:
             self._condition.wait_for(lambda: model.users == 0 or self._is_closed)
         try:
@@ -293,14 +294,14 @@ class Residency:
         except ModelRefusal as refusal:
             log.warning("%s: %s", model.target, refusal)
         finally:
-            then()
+            at_end()
             with self._condition:
                 del self._models[model.target]
                 self._condition.notify_all()
 
 
 @dataclass(frozen=True)
-class _Others:
+class _Neighbors:
     """The models beside one."""
 
     residency: Residency

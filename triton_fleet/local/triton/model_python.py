@@ -21,7 +21,7 @@ PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 INTERPRETER = Path(sys.base_prefix) / "bin" / f"python{PYTHON}"
 CONFIGURATION = f"home = {INTERPRETER.parent}\ninclude-system-site-packages = false\n"
 """Of a virtual environment: pyvenv.cfg."""
-_PACKAGES = Path("lib", f"python{PYTHON}", "site-packages")
+PACKAGES = Path("lib", f"python{PYTHON}", "site-packages")
 _REQUIREMENT_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -45,11 +45,6 @@ class ModelPython:
     def bin(self) -> Path:
         """The folder of its python3."""
         return self.prefix / "bin"
-
-    @property
-    def packages_folder(self) -> Path:
-        """Where its packages are."""
-        return self.prefix / _PACKAGES
 
     def __str__(self) -> str:
         """A line for people: the packages that models can import, and those of the image that they cannot."""
@@ -80,7 +75,7 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
     text = "".join([CONFIGURATION, *(f"{path} {target}\n" for path, target in sorted(links.items()))])
 
     def fill(folder: Path) -> None:
-        packages = folder / _PACKAGES
+        packages = folder / PACKAGES
         packages.mkdir(parents=True)
         (folder / "bin").mkdir()
         for name in ("python", "python3", INTERPRETER.name):

@@ -22,7 +22,7 @@ PR_CAPBSET_DROP = 24  # linux/prctl.h
 CAP_SYS_PTRACE, CAP_SYS_ADMIN = 19, 21  # linux/capability.h
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1  # linux/sockios.h, linux/if.h
 MAX_MESSAGE = 1 << 16
-REFUSED = 71
+REFUSAL_CODE = 71
 """Exit code where the machine gives no namespace; standard error has the reason."""
 
 
@@ -35,7 +35,7 @@ def main() -> None:
         bring_loopback_up()
     except OSError as error:
         print(error, file=sys.stderr, flush=True)
-        sys.exit(REFUSED)
+        sys.exit(REFUSAL_CODE)
     # It is not a child of the command, which does not know it, but is in its session, and so ends with it.
     child = os.fork()
     if child == 0:

@@ -39,14 +39,14 @@ class PrivateNetwork:
     from several threads.
     """
 
-    def __init__(self, lost: Callable[[], None]) -> None:
+    def __init__(self, on_loss: Callable[[], None]) -> None:
         """Args: what is called when sockets are requested and no process in the namespace gives any."""
         self._ours: socket.socket | None = None
         self._lock = threading.Lock()
-        self._on_loss = lost
+        self._on_loss = on_loss
 
     @contextmanager
-    def starting(self, command: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+    def start_within(self, command: Sequence[str]) -> Iterator[tuple[list[str], int]]:
         """Start a process within: the command line that becomes the command, and what it has to inherit.
 
         A network is for one process.
@@ -128,8 +128,8 @@ def check_network() -> None:
     Raises:
         CannotRunError: it does not; the remedy is the one for the reason.
     """
-    network = PrivateNetwork(lost=lambda: None)
-    with network.starting(["true"]) as (command, descriptor):
+    network = PrivateNetwork(on_loss=lambda: None)
+    with network.start_within(["true"]) as (command, descriptor):
         process = subprocess.Popen(
             command,
             pass_fds=[descriptor],

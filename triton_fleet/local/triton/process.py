@@ -33,7 +33,7 @@ class ProcessGroup:
         self.dead = threading.Event()
         """Set once the process and everything that it left behind are gone."""
         self.returncode: int | None = None
-        self.was_stopped = False
+        self.is_stopped = False
         """Whether `stop` has ended it, and not the process itself or another one."""
         self.shm_prefix = shm_prefix
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class ProcessGroup:
         with log.open("ab") as output, ExitStack() as stack:
             descriptors: list[int] = []
             if network is not None:
-                command, descriptor = stack.enter_context(network.starting(command))
+                command, descriptor = stack.enter_context(network.start_within(command))
                 descriptors.append(descriptor)
             self._process, self._guard = start_with_guard(
                 command,
@@ -64,12 +64,10 @@ class ProcessGroup:
 
     def _signal(self, number: signal.Signals) -> None:
         with self._lock:
-            if self.returncode is None and self._is_alive():
-                self.was_stopped = True
+            end = os.WEXITED | os.WNOWAIT | os.WNOHANG
+            if self.returncode is None and os.waitid(os.P_PID, self.pid, end) is None:
+                self.is_stopped = True
                 os.kill(self.pid, number)
-
-    def _is_alive(self) -> bool:
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
 
     def _bury(self) -> None:
         # Not reaped yet: as long as the process is a zombie, no other process or group has its number.

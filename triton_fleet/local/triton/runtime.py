@@ -202,7 +202,7 @@ def check_starts(command: list[str], library_path: tuple[Path, ...]) -> None:
 
 
 def linker_error(program: str, stderr: str) -> CannotRunError:
-    """What the linker's complaint means for the user."""
+    """Meaning of the linker's complaint for the user."""
     complaint = (stderr.strip().splitlines() or ["no reason given"])[0].split(": ", 1)[-1]
     if LIBPYTHON in complaint:
         package = f"install a shared {LIBPYTHON} (Debian, Ubuntu: apt install {LIBPYTHON})"

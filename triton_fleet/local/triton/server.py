@@ -40,7 +40,7 @@ class TritonServer:
         self._lock = threading.Lock()
         self._is_stopped = False
         self._process: ProcessGroup | None = None
-        self._network = PrivateNetwork(lost=partial(self.stop, grace=0.0))
+        self._network = PrivateNetwork(on_loss=partial(self.stop, grace=0.0))
         services = service_ports(environment)
         self.ports = (SAGEMAKER_PORT, *services.values())
         """Where it listens once it is ready."""
@@ -80,7 +80,7 @@ class TritonServer:
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self.process.dead.wait(_SECONDS_BETWEEN_PINGS):
-                raise HostingError(self._failure(f"it {self.end()}", is_cause=self.was_killed))
+                raise HostingError(self._failure(f"it {self.end()}", is_cause=self.is_killed))
             if self._is_ready():
                 return
         loading = ", ".join(still_loading(self._log_text(), self._repository))
@@ -105,14 +105,14 @@ class TritonServer:
     def end(self) -> str:
         """How the process ended, as the end of a sentence; of use once it is dead."""
         code = self.process.returncode
-        if code is None or self.process.was_stopped:
+        if code is None or self.process.is_stopped:
             return "gave no answer and was ended"
         return described_end(code)
 
     @property
-    def was_killed(self) -> bool:
+    def is_killed(self) -> bool:
         """Whether a signal has ended it that nobody here has sent; of use once it is dead."""
-        return not self.process.was_stopped and (self.process.returncode or 0) < 0
+        return not self.process.is_stopped and (self.process.returncode or 0) < 0
 
     def stop(self, grace: float = 10.0) -> None:
         """End the server and what it started, by force after `grace` seconds; it cannot be started again."""

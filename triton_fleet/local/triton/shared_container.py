@@ -33,7 +33,7 @@ def is_shared(environment: Mapping[str, str]) -> bool:
 
 
 def missing_program() -> str | None:
-    """What this machine lacks of a shared container's programs; None where it has all."""
+    """Programs of a shared container that this machine lacks; None where it has all."""
     if shutil.which(NGINX) is None and not Path("/usr/sbin", NGINX).is_file():
         return NGINX
     return None if any(Path(folder, MODULE).is_file() for folder in MODULES) else MODULE

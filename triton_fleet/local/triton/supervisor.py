@@ -24,14 +24,14 @@ SageMaker publishes no number. A minute is what an invocation may take: by then 
 """
 
 
-class State(StrEnum):
-    """What a supervised Triton does now; `failed` means that the last start did not succeed."""
+class TritonState(StrEnum):
+    """State of a supervised Triton; `failed` means that the last start did not succeed."""
 
-    STARTING = "starting"
+    START = "starting"
     READY = "ready"
-    RESTARTING = "restarting"
-    FAILED = "failed"
-    STOPPED = "stopped"
+    RESTART = "restarting"
+    FAILURE = "failed"
+    STOP = "stopped"
 
 
 class SupervisedTriton:
@@ -53,45 +53,29 @@ class SupervisedTriton:
         self._lock = threading.Lock()
         self._condition = threading.Condition(self._lock)
         self._stop_event = threading.Event()
-        self._server: TritonServer | None = None
-        self._state = State.STARTING
-        self._restarts = 0
+        self.server: TritonServer | None = None
+        """The current server, which may not answer yet or any more."""
+        self.state = TritonState.START
+        self.restarts = 0
+        """How often the server was ready again after it had ended by itself."""
         self._ended_models: dict[int, str] = {}
-
-    @property
-    def state(self) -> State:
-        """What it does now."""
-        with self._lock:
-            return self._state
 
     @property
     def ready(self) -> TritonServer | None:
         """The server that answers; None while none does."""
         with self._lock:
-            return self._server if self._state is State.READY else None
-
-    @property
-    def restarts(self) -> int:
-        """How often the server was ready again after it had ended by itself."""
-        with self._lock:
-            return self._restarts
+            return self.server if self.state is TritonState.READY else None
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with a server that answers: processes of models that Triton does not start again."""
+        """Problems of a server that answers: processes of models that Triton does not start again."""
         with self._lock:
-            return list(self._ended_models.values()) if self._state is State.READY else []
+            return list(self._ended_models.values()) if self.state is TritonState.READY else []
 
-    @property
-    def server(self) -> TritonServer | None:
-        """The current server, which may not answer yet or any more."""
-        with self._lock:
-            return self._server
-
-    def wait_for(self, state: State, timeout: float) -> bool:
+    def wait_for(self, state: TritonState, timeout: float) -> bool:
         """Whether that state was reached within `timeout` seconds."""
         with self._condition:
-            return self._condition.wait_for(lambda: self._state is state, timeout)
+            return self._condition.wait_for(lambda: self.state is state, timeout)
 
     def start(self) -> None:
         """Start the first server; return when it is ready.
@@ -102,7 +86,7 @@ class SupervisedTriton:
         try:
             server = self._attempt()
         except BaseException:
-            self._become(State.FAILED)
+            self._become(TritonState.FAILURE)
             raise
         threading.Thread(target=self._keep, args=(server,), name="triton-supervisor", daemon=True).start()
 
@@ -110,14 +94,14 @@ class SupervisedTriton:
         """End the server and do not start it again."""
         with self._condition:
             self._stop_event.set()
-            server = self._server
+            server = self.server
         if server is not None:
             server.stop()
-        self._become(State.STOPPED)
+        self._become(TritonState.STOP)
 
     def _attempt(self) -> TritonServer:
         with self._lock:
-            self._server = server = TritonServer(*self._parts, log=self._log)
+            self.server = server = TritonServer(*self._parts, log=self._log)
         try:
             if self._stop_event.is_set():
                 raise HostingError("the server was stopped")
@@ -126,7 +110,7 @@ class SupervisedTriton:
         except BaseException:
             server.stop()
             raise
-        self._become(State.READY)
+        self._become(TritonState.READY)
         return server
 
     def _keep(self, server: TritonServer) -> None:
@@ -136,7 +120,7 @@ class SupervisedTriton:
             self._watch(server)
             if time.monotonic() - ready > STEADY:
                 pause = FIRST_PAUSE
-            self._become(State.RESTARTING)
+            self._become(TritonState.RESTART)
             server.stop(grace=0.0)  # a stopped process takes no other signal than the last one
             if not self._stop_event.is_set():
                 self._note(f"Triton, process {server.process.pid}, {server.end()}; it is restarted")
@@ -150,10 +134,10 @@ class SupervisedTriton:
                     server = self._attempt()
                     break
                 except (HostingError, OSError) as error:
-                    self._become(State.FAILED)
+                    self._become(TritonState.FAILURE)
                     self._note(f"{error}; trying again")
             with self._lock:
-                self._restarts += 1
+                self.restarts += 1
 
     def _watch(self, server: TritonServer) -> None:
         """Return when the server has ended, or has not answered any of several pings."""
@@ -182,9 +166,9 @@ class SupervisedTriton:
         with suppress(OSError), self._log.open("a") as log:
             log.write(f"--- {message}\n")
 
-    def _become(self, state: State) -> None:
+    def _become(self, state: TritonState) -> None:
         with self._condition:
             if self._stop_event.is_set():
-                state = State.STOPPED
-            self._state = state
+                state = TritonState.STOP
+            self.state = state
             self._condition.notify_all()

@@ -28,7 +28,7 @@ OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)
 """The backends whose stand-in loads less than they do, or lacks a package: its verdict is not theirs."""
 
 
-def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple[str, ...]:
+def with_stand_ins(backends: Path, names: Iterable[str], target: Path) -> tuple[str, ...]:
     """Copy the backends of this machine to `target`, and put a stand-in for each that is wanted beside them.
 
     A name that cannot be a folder gets none: Triton reports that it does not find it.
@@ -38,7 +38,7 @@ def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple
     """
     shutil.copytree(backends, target, ignore=OF_STAND_INS)
     absent_backends = tuple(
-        sorted({name for name in wanted if NAME.fullmatch(name) and not (target / name).exists()})
+        sorted({name for name in names if NAME.fullmatch(name) and not (target / name).exists()})
     )
     for name in absent_backends:
         (target / name).mkdir()
@@ -83,7 +83,7 @@ class Preparation:
     """
 
     repository: Path
-    registered: Path
+    registered_folder: Path
     folder: Path
     runtime: TritonRuntime
     rewrites: tuple[Rewrite, ...]
@@ -105,14 +105,16 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
     """
     with TemporaryDirectory(prefix="fleet-last-word-") as temporary:
         folder = Path(temporary).resolve()
-        source = path if path.is_dir() else _unpack(path, folder / "unpacked")
+        source = path
+        if not path.is_dir():
+            source = unpack(path, folder / "unpacked", str(path), budget_of_disk(folder))
         at_root = container.multi_model and (source / CONFIG).is_file()
-        registered = folder / "model"
+        registered_folder = folder / "model"
         # Triton finds files at the root only where the container has them, in /opt/ml/models.
-        repository = registered / "model" if at_root else registered
+        repository = registered_folder / "model" if at_root else registered_folder
         try:
             rewrites = _stage(source, repository)
-            models = registered if at_root else repository
+            models = registered_folder if at_root else repository
             backends = model_backends(models)
             in_image = set(backends.values()) - missing_backends(container.release or runtime.release)
             stood_in = with_stand_ins(runtime.backend_directory, in_image, folder / "backends")
@@ -125,7 +127,7 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
             raise CannotRunError(f"{path} cannot be made ready for Triton: {error}") from error
         yield Preparation(
             repository=repository,
-            registered=registered,
+            registered_folder=registered_folder,
             folder=folder,
             runtime=replace(runtime, backend_directory=folder / "backends"),
             rewrites=tuple(rewrites),
@@ -140,10 +142,6 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
                 *_incomplete(models, stand_ins),
             ),
         )
-
-
-def _unpack(archive: Path, folder: Path) -> Path:
-    return unpack(archive, folder, str(archive), budget_of_disk(folder.parent))
 
 
 def _stage(source: Path, target: Path) -> list[Rewrite]:

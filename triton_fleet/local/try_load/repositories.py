@@ -20,7 +20,7 @@ from triton_fleet.local.try_load.triton_load import (
     ask,
     multi_model,
     post,
-    shared,
+    shared_variables,
     single,
     target_of,
 )
@@ -71,7 +71,7 @@ def _answer(
     environment = {
         Mode.SINGLE: single(container.default_model or ""),
         Mode.MULTI_MODEL: multi_model(),
-        Mode.SHARED_CONTAINER: shared(copy.repository),
+        Mode.SHARED_CONTAINER: shared_variables(copy.repository),
     }[mode]
     outcome = ask(copy, environment, archive, seconds)
     reason = words(outcome.reason, outcome.log, copy)
@@ -215,7 +215,7 @@ def _code_file(name: str, reason: str, repository: Path) -> Path | None:
 def plain(reason: str, preparation: Preparation) -> str:
     """Without this machine's folders, and what the HTTP answer puts before the sentence."""
     text = _PREFIXES.sub("", reason)
-    for folder in (preparation.registered, preparation.repository):
+    for folder in (preparation.registered_folder, preparation.repository):
         text = text.replace(f"{folder}::", "").replace(f"{folder}/", "")
     text = text.replace(f"{preparation.folder}/", "")
     return " ".join(text.split()).rstrip("; ")

@@ -73,27 +73,35 @@ def loaded_parts(preparation: Preparation, container: ServingContainer, root: st
     contents = read(preparation.repository)
     plan = plan_load(contents, container)
     models = plan.models
-    loaded = {model or root: models[model] for model in plan.loaded or models if model in models}
-    untried = {name: preparation.stand_ins[name] for name in loaded if name in preparation.stand_ins}
-    stand_ins = tuple(name for name, model in loaded.items() if model.backend == ONNX_RUNTIME)
-    incomplete = _incomplete(loaded, untried)
+    loaded_models = {
+        model or root: models[model] for model in plan.loaded_models or models if model in models
+    }
+    untried_models = {
+        name: preparation.stand_ins[name] for name in loaded_models if name in preparation.stand_ins
+    }
+    stand_ins = tuple(name for name, model in loaded_models.items() if model.backend == ONNX_RUNTIME)
+    incomplete = _incomplete(loaded_models, untried_models)
     return LoadedParts(
         main=None if plan.main is None else plan.main or root,
-        untried_models=untried,
+        untried_models=untried_models,
         stand_in_models=stand_ins,
         incomplete_ensembles=incomplete,
-        triton_models=tuple(name for name in loaded if name not in {*untried, *stand_ins, *incomplete}),
+        triton_models=tuple(
+            name for name in loaded_models if name not in {*untried_models, *stand_ins, *incomplete}
+        ),
         wrong_files=tuple(
             wrong
-            for name in untried
-            for wrong in _wrong_files(loaded[name], contents, preparation.repository, container.release)
+            for name in untried_models
+            for wrong in _wrong_files(
+                loaded_models[name], contents, preparation.repository, container.release
+            )
         ),
     )
 
 
-def _incomplete(models: Mapping[str, Model], untried: Iterable[str]) -> tuple[str, ...]:
+def _incomplete(models: Mapping[str, Model], untried_models: Iterable[str]) -> tuple[str, ...]:
     """The ensembles that have one of the models among their steps, or among those of their ensembles."""
-    absent_models = set(untried)
+    absent_models = set(untried_models)
     steps = {name: steps_of(model.config) for name, model in models.items()}
     parts = {
         name: closure([name], lambda model: steps.get(model, ())) for name in steps.keys() - absent_models
@@ -130,7 +138,7 @@ def _format_of(facts: Backend, model: Model) -> tuple[Callable[[Path], str], str
     return None
 
 
-REFUSED, SILENT, UNSURE, WRONG_FILE = "FL490", "FL491", "FL492", "FL478"
+REFUSAL, SILENT, UNSURE, WRONG_FILE = "FL490", "FL491", "FL492", "FL478"
 OF_STAND_IN = (
     "export the model for the ONNX Runtime of that release; `--triton` names the release that you deploy"
 )
@@ -169,7 +177,7 @@ class TryLoadResult:
     silent: bool = False
 
     @property
-    def loaded(self) -> bool:
+    def is_loaded(self) -> bool:
         """Whether every model was loaded, by Triton or by a stand-in."""
         return not self.reason and not self.parts.untried_models
 
@@ -251,7 +259,7 @@ def findings(answer: TryLoadResult) -> list[Finding]:
     message = answer.lines()[0]
     hint = OF_STAND_IN if answer.by_stand_in else ""
     refusal = Finding(
-        code=REFUSED, message=message, file=answer.file or answer.path, line=answer.line, hint=hint
+        code=REFUSAL, message=message, file=answer.file or answer.path, line=answer.line, hint=hint
     )
     if answer.silent:
         message = f"Triton {answer.release} gives no answer: {answer.reason}"

@@ -95,16 +95,18 @@ def _load_in_server(
         try:
             deadline = time.monotonic() + seconds
             loading = pool.submit(_load, server, preparation, archive if multi_model else None)
-            main = f"{preparation.registered}::{target_of(archive)}" if multi_model else None
+            main = f"{preparation.registered_folder}::{target_of(archive)}" if multi_model else None
             silence = _silent_outcome(loading, server, main, deadline)
         finally:
             server.stop(grace=0.0)
     text = log.read_text("utf-8", "replace")
     if silence is None:
-        return LoadOutcome(reason=loading.result(), log=text), server.was_killed
+        return LoadOutcome(reason=loading.result(), log=text), server.is_killed
     if not silence.silent:
         return replace(silence, log=text), False
-    models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, preparation.registered))
+    models = ", ".join(
+        model.rpartition("::")[2] for model in still_loading(text, preparation.registered_folder)
+    )
     progress = f"; still loading {models}" if models else ""
     reason = silence.reason or f"not ready after {seconds:g} s"
     return replace(silence, reason=f"{reason}{progress}", log=text), False
@@ -120,7 +122,7 @@ def multi_model() -> dict[str, str]:
     return {MULTI_MODEL: "true"}
 
 
-def shared(repository: Path) -> dict[str, str]:
+def shared_variables(repository: Path) -> dict[str, str]:
     """The variables of a container that loads all models of its repository, as a shared one does."""
     names = sorted(path.name for path in repository.iterdir() if path.is_dir())
     further = " ".join(f"--load-model={name}" for name in names[1:])
@@ -135,7 +137,10 @@ def _load(server: TritonServer, preparation: Preparation, archive: str | None) -
         return str(error).removeprefix("Triton did not start: ").partition(" (log: ")[0]
     if archive is None:
         return ""
-    answer, of_log = post(server, preparation.registered, archive), server.reason(preparation.repository, 0)
+    answer, of_log = (
+        post(server, preparation.registered_folder, archive),
+        server.reason(preparation.repository, 0),
+    )
     if NOT_READ in answer or "\n\nAt:" in answer:  # the log has the reason, and the line of the user's code
         return of_log or answer
     return f"{answer.strip()}; {of_log}" if "not available or ambiguous" in answer and of_log else answer

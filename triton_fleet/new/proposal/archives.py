@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.builds.engines.model_fit import ANY_SIZE, Dims, input_dims
+from triton_fleet.builds.engines.model_fit import Dims, input_dims
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
 from triton_fleet.catalog.proposals import proposals
 from triton_fleet.check.spec_repositories import onnx_header
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.new.proposal.repositories import FolderRepositories
 from triton_fleet.new.proposal.yaml_text import Key
-from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.models import Model, models_of
 from triton_fleet.spec.lock import LockedModel

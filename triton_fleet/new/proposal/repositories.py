@@ -53,7 +53,7 @@ def repositories_in(folder_name: str) -> FolderRepositories:
         message = "neither this folder nor one in it is a model repository"
         hint = "a repository holds one directory for each model, with config.pbtxt and a version, 1/"
         raise FindingsError([Finding(code="FL407", message=message, hint=hint, file=folder)])
-    repositories = tuple(read_folder(subfolder, packed=True) for subfolder in several or [folder])
+    repositories = tuple(read_folder(subfolder, is_packed=True) for subfolder in several or [folder])
     left_out = tuple(subfolder.name for subfolder in inside if several and subfolder not in several)
     return FolderRepositories(folder=folder, repositories=repositories, left_out=left_out)
 

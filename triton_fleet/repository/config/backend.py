@@ -79,7 +79,7 @@ def runtime(config: ParsedConfig) -> Iterator[Finding]:
 
 
 def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Finding]:
-    """What is wrong with the model's backend and platform."""
+    """Findings in the model's backend and platform."""
     message = config.message
     name, backend, platform = config.name, message.backend, message.platform
     if platform == ENSEMBLE:

@@ -1,4 +1,4 @@
-"""What a model's backend refuses of its inputs, outputs and instance groups, without reading its files."""
+"""Inputs, outputs and instance groups that a model's backend refuses, without reading its files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_OPTIONAL_SINCE = "23.04"
 
 
 def backend_tensors(config: ParsedConfig, backend: str, release: str | None = None) -> Iterator[Finding]:
-    """What is wrong for the backend that serves the model; nothing of one that is not Triton's own.
+    """Findings of the backend that serves the model; none where it is not Triton's own.
 
     Args:
         config: The configuration.

@@ -16,7 +16,7 @@ DYNAMIC = "dynamic_batching"
 
 
 def batching(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with `max_batch_size` and `dynamic_batching`."""
+    """Findings in `max_batch_size` and `dynamic_batching`."""
     message = config.message
     if message.max_batch_size < 0:
         reason = f"'max_batch_size' must be non-negative value for {config.name}"
@@ -27,7 +27,7 @@ def batching(config: ParsedConfig) -> Iterator[Finding]:
         reason = f"dynamic batching preferred size must be {{}} for {config.name}"
         yield from preferred_sizes(config, batcher.preferred_batch_size, reason, DYNAMIC)
         yield from _priorities(config, batcher)
-        yield from _check_ordering(config, batcher)
+        yield from _check_order(config, batcher)
         if message.max_batch_size == 0:
             reason = "`dynamic_batching` does nothing while `max_batch_size` is 0"
             hint = (
@@ -37,7 +37,7 @@ def batching(config: ParsedConfig) -> Iterator[Finding]:
 
 
 def preferred_sizes(config: ParsedConfig, sizes: Any, message: str, *path: str | int) -> Iterator[Finding]:
-    """What is wrong with preferred batch sizes; `message` has a place for what they must be."""
+    """Findings in preferred batch sizes; `message` has a place for what they must be."""
     largest = config.message.max_batch_size
     for index, size in enumerate(sizes):
         place: Position = (*path, "preferred_batch_size", index)
@@ -65,7 +65,7 @@ def _priorities(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
             yield config.finding("FL422", message, DYNAMIC, "priority_queue_policy", str(level), hint=hint)
 
 
-def _check_ordering(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
+def _check_order(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
     if not batcher.preserve_ordering:
         return
     if batcher.priority_levels > 1:
@@ -90,7 +90,7 @@ DATA_TYPES = ("TYPE_INT32", "TYPE_FP32")
 
 
 def batch_io(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with the tensors that are made of a batch, or scattered from one."""
+    """Findings in the tensors that are made of a batch, or scattered from one."""
     inputs = {config_tensor.name for config_tensor in config.message.input}
     outputs = {config_tensor.name for config_tensor in config.message.output}
     for index, tensor in enumerate(config.message.batch_input):

@@ -29,7 +29,7 @@ HINTS = {
 
 
 def ensemble(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with an ensemble, or with a model that is not one and looks like one."""
+    """Findings in an ensemble, or in a model that is not one and looks like one."""
     message, name = config.message, config.name
     if not message.HasField(SCHEDULING):
         if message.platform == ENSEMBLE:
@@ -71,7 +71,7 @@ class FlowTensor:
     """A tensor: where it stands, whether a step writes and reads it, and what it waits for."""
 
     place: Position
-    written: bool = False
+    is_written: bool = False
     read: bool = False
     sources: set[str] = field(default_factory=set)
 
@@ -95,7 +95,7 @@ def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
         for output, name in sorted(step.output_map.items()):
             place: Position = (*STEP, index, "output_map", output)
             tensor = tensors.setdefault(name, FlowTensor(place))
-            if tensor.written and len(duplicates) < MAX_NAMES:
+            if tensor.is_written and len(duplicates) < MAX_NAMES:
                 message = (
                     f"ensemble tensor '{name}' can appear in an output map only once for ensemble"
                     f" '{config.name}' step {index}"
@@ -103,7 +103,7 @@ def _graph(config: ParsedConfig) -> tuple[dict[str, FlowTensor], list[Finding]]:
                 duplicates.append(
                     config.finding(FLOW_CODE, message, *place, hint="give this output another tensor")
                 )
-            tensor.written = True
+            tensor.is_written = True
             tensor.sources |= set(step.input_map.values())
         for own, name in sorted(step.input_map.items()):
             tensors.setdefault(name, FlowTensor((*STEP, index, "input_map", own))).read = True
@@ -114,16 +114,16 @@ def _ready(tensors: Mapping[str, FlowTensor], inputs: Set[str]) -> set[str]:
     """The tensors that all steps produce from the ensemble's inputs, with these inputs."""
     counts = {name: len(tensor.sources) for name, tensor in tensors.items()}
     after = _after(tensors)
-    ready, reached = set[str](), deque(name for name in tensors if name in inputs)
-    while reached:
-        name = reached.popleft()
+    ready, queue = set[str](), deque(name for name in tensors if name in inputs)
+    while queue:
+        name = queue.popleft()
         if name in ready:
             continue
         ready.add(name)
         for successor in after.get(name, ()):
             counts[successor] -= 1
             if not counts[successor]:
-                reached.append(successor)
+                queue.append(successor)
     return ready
 
 
@@ -159,7 +159,7 @@ def _unwritten_tensors(
         if last != output.name:
             message += f": at least one of its depending tensors, '{last}', is not connected"
         message_start = f"no step writes '{last}', and it is not an input"
-        hint = "the steps run in a circle" if tensors[last].written else message_start
+        hint = "the steps run in a circle" if tensors[last].is_written else message_start
         yield config.finding(FLOW_CODE, message, "output", index, hint=hint)
 
 

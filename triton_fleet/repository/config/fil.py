@@ -1,4 +1,4 @@
-"""What the FIL backend needs of a forest's configuration.
+"""Requirements of the FIL backend on a forest's configuration.
 
 Sources: triton-inference-server/fil_backend, r24.10 and r26.05, src/shared_state.h, load, and src/model.h,
 predict; rapidsai/rapids-triton, shared_state.hpp, get_config_param and get_output_shape, triton/input.hpp.

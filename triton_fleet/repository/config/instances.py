@@ -20,7 +20,7 @@ NUMBER = re.compile(r"\s*[+-]?\d+")
 
 
 def instances(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with the instance groups on every machine; ensembles have none."""
+    """Findings in the instance groups on every machine; ensembles have none."""
     if is_ensemble(config):
         return
     for index, group in enumerate(config.message.instance_group):

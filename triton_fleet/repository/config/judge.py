@@ -21,7 +21,7 @@ from triton_fleet.repository.config.parameters import parameters
 from triton_fleet.repository.config.sequences import sequences
 from triton_fleet.repository.config.tensors import tensors
 from triton_fleet.repository.config.warm_up import warm_up
-from triton_fleet.repository.text_format.parser import Field, Message, elements
+from triton_fleet.repository.text_format.parser import ConfigField, Message, elements
 
 MAX_FINDINGS = 50
 """The most findings of one check for a file."""
@@ -42,7 +42,7 @@ CHECKS = (
 
 
 def config_findings(config: ParsedConfig, release: str | None, backend: str = "") -> Iterator[Finding]:
-    """What Triton, and the model's backend, would refuse or ignore.
+    """Settings that Triton, or the model's backend, would refuse or ignore.
 
     Args:
         config: The parsed text.
@@ -87,7 +87,7 @@ def _names_after(release: str) -> frozenset[bytes]:
     return frozenset(name.encode() for name, came in entries if came > release)
 
 
-def _fields(descriptor: Any, message: Message) -> Iterator[tuple[str, Field]]:
+def _fields(descriptor: Any, message: Message) -> Iterator[tuple[str, ConfigField]]:
     """Every field of a text with the full name of the message that it stands in."""
     for field in elements(message.fields):
         yield descriptor.full_name, field

@@ -1,4 +1,4 @@
-"""What the PyTorch backend refuses of a TorchScript model's inputs and outputs, whatever the model is.
+"""Inputs and outputs that the PyTorch backend refuses of any TorchScript model.
 
 Source: triton-inference-server/pytorch_backend, r26.05, src/pt/model_instance_state.cc, ValidateInputs,
 ValidateOutputs, GetNamingConvention, ValidateBooleanSequenceControl and ValidateTypedSequenceControl.
@@ -18,7 +18,7 @@ STRING = "TYPE_STRING"
 
 
 def libtorch_tensors(config: ParsedConfig, facts: Backend) -> Iterator[Finding]:
-    """What a TorchScript model cannot have."""
+    """Settings that a TorchScript model cannot have."""
     for kind in ("input", "output"):
         tensors = getattr(config.message, kind)
         if not tensors:
@@ -71,15 +71,15 @@ def _same_number(config: ParsedConfig, kind: str) -> Iterator[Finding]:
 
 def _order(config: ParsedConfig) -> Iterator[Finding]:
     outputs = config.message.output
-    unnumbered = [index for index, tensor in enumerate(outputs) if not has_number(tensor.name)]
-    if unnumbered and len(unnumbered) < len(outputs):
+    plain_indexes = [index for index, tensor in enumerate(outputs) if not has_number(tensor.name)]
+    if plain_indexes and len(plain_indexes) < len(outputs):
         message = (
-            f"output '{outputs[unnumbered[0]].name}' does not follow the <name>__<index> naming convention:"
-            " no output's number counts, only the order in the configuration"
+            f"output '{outputs[plain_indexes[0]].name}' does not follow the <name>__<index> naming"
+            " convention: no output's number counts, only the order in the configuration"
         )
         hint = "name all outputs so, or none"
         yield config.finding(
-            CODE, message, "output", unnumbered[0], "name", hint=hint, severity=Severity.WARNING
+            CODE, message, "output", plain_indexes[0], "name", hint=hint, severity=Severity.WARNING
         )
 
 

@@ -20,6 +20,8 @@ from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import Tree, parse
 
 CODE = "FL415"
+ANY_SIZE = -1
+"""The size of a dimension that varies."""
 Position: TypeAlias = tuple[str | int, ...]
 """Where a field stands: names of fields; after a repeated one its number, from 0, after a map its key."""
 
@@ -41,11 +43,11 @@ class ParsedConfig:
     message: Any
     content: bytes
     directory: str = ""
-    completed: bool | None = None
+    is_completed: bool | None = None
 
     @property
     def name(self) -> str:
-        """What Triton calls the model: its own name, else its directory's."""
+        """The model's name in Triton: its own, else its directory's."""
         fallback = self.file.parent.name if self.file.name == CONFIG else self.file.stem
         return str(self.message.name) or self.directory or fallback
 
@@ -62,7 +64,7 @@ class ParsedConfig:
         hint: str = "",
         severity: Severity = Severity.ERROR,
     ) -> Finding:
-        """What is wrong at a field, or at the nearest one around it that stands in the text.
+        """A finding at a field, or at the nearest one around it that stands in the text.
 
         Args:
             code: The stable code, FLnnn.
@@ -118,7 +120,7 @@ NO_FIELD = re.compile(r'Message type "(?P<message>[\w.]+)" has no field named "(
 NO_VALUE = re.compile(
     r'Enum type "(?P<enum>[\w.]+)" has no value (?:named (?P<name>\S+?)|with number (?P<number>\S+?))\.?$'
 )
-EXPECTED = re.compile(r'Expected ("[^"]*"(?: or "[^"]*")?)\.')
+EXPECTATION = re.compile(r'Expected ("[^"]*"(?: or "[^"]*")?)\.')
 FAR = 200
 """Characters before a value in which its field is looked for: the search takes the square of them."""
 FIELD = re.compile(r"(\w+)\s*:\s*(?:\[[^\[\]{}]*)?$")
@@ -169,7 +171,7 @@ def wording(message: str, line: str, column: int | None) -> tuple[str, str]:
     at = (column or 1) - 1
     token = TOKEN.match(line, at)
     field = FIELD.search(line[max(at - FAR, 0) : at])
-    if expectation := EXPECTED.fullmatch(message):
+    if expectation := EXPECTATION.fullmatch(message):
         message = _expectation(expectation[1], token[0] if token else "", field[1] if field else "")
     if field_match := NO_FIELD.search(message):
         fields = _fields(field_match["message"])

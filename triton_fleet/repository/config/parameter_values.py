@@ -31,7 +31,7 @@ class Wrong:
 
 
 def wrong_value(parameter: Parameter, value: str, model: str, release: str | None) -> Wrong | None:
-    """What is wrong with a value; None if nothing is.
+    """The problem of a value; None if it has none.
 
     Args:
         parameter: As the catalog has it.

@@ -24,7 +24,7 @@ BATCH_STRATEGY = "TRITON_BATCH_STRATEGY_PATH"
 
 
 def parameters(config: ParsedConfig, backend: str, release: str | None) -> Iterator[Finding]:
-    """What is wrong with the parameters of a model and of its execution accelerators.
+    """Findings in the parameters of a model and of its execution accelerators.
 
     Args:
         config: The configuration.
@@ -105,7 +105,7 @@ CODE = "FL454"
 
 
 def accelerators(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator[Finding]:
-    """What is wrong with a model's execution accelerators; instances on a GPU alone read those for GPUs."""
+    """Findings in a model's execution accelerators; instances on a GPU alone read those for GPUs."""
     on_gpu = runs_on_gpu(config)
     for device, accelerators_of_device in facts.accelerators.items():
         if device == "gpu" and on_gpu is False:
@@ -161,7 +161,7 @@ VARIABLE = "$$TRITON_MODEL_DIRECTORY"
 
 
 def python_parameters(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with the names of a model's code and of its environment, without looking at the files."""
+    """Findings in the names of a model's code and of its environment, without looking at the files."""
     yield from _code(config)
     if KEY not in config.message.parameters:
         return

@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.batching import preferred_sizes
-from triton_fleet.repository.config.message import ParsedConfig, Position
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig, Position
 
 SEQUENCE = "sequence_batching"
 CODE = "FL423"
@@ -23,7 +23,7 @@ NUMBERS = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32")
 
 
 def sequences(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with `sequence_batching`."""
+    """Findings in `sequence_batching`."""
     if not config.message.HasField(SEQUENCE):
         return
     batcher = config.message.sequence_batching
@@ -114,11 +114,8 @@ def _strategy(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
         yield config.finding(CODE, message, SEQUENCE, "direct", "minimum_slot_utilization", hint=hint)
 
 
-ANY = -1
-
-
 def states(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
-    """What is wrong with the initial states of a sequence batcher."""
+    """Findings in the initial states of a sequence batcher."""
     names = set[str]()
     for index, state in enumerate(batcher.state):
         place = ("sequence_batching", "state", index, "initial_state")
@@ -157,10 +154,10 @@ def _initial(state: Any, initial: Any) -> tuple[str, str]:
         )
         return message, "write as many `dims` as the state has"
     for own, state_size in zip(initial.dims, state.dims, strict=True):
-        if own == ANY:
+        if own == ANY_SIZE:
             message = f"'initial_state' field for state input name '{name}' contains variable dimensions."
             return message, "write numbers: the first state has to have a size"
-        if state_size not in (ANY, own):
+        if state_size not in (ANY_SIZE, own):
             message = (
                 f"'initial_state' dim for input name '{name}' doesn't match 'state' dim description."
                 f" {own} != {state_size}"

@@ -13,14 +13,13 @@ from typing import Any
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.config.backend import TENSORRT_PLAN, backend_of, completes, platform_of
-from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig
 
-ANY = -1
 SIZES = "integer >= 1, or -1 to indicate a variable-size dimension"
 
 
 def tensors(config: ParsedConfig) -> Iterator[Finding]:
-    """What is wrong with each input and output; what the backend would complete is only a warning."""
+    """Findings in the inputs and outputs; what the backend would complete is only a warning."""
     for kind in ("input", "output"):
         for index, tensor in enumerate(getattr(config.message, kind)):
             yield from _tensor(config, kind, index, tensor)
@@ -36,7 +35,7 @@ def _tensor(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterato
         return
     subject = f"model {kind} '{tensor.name}'"
     for field, is_absent in (("data_type", not tensor.data_type), ("dims", not tensor.dims)):
-        if is_absent and not (config.completed and completes(config)):
+        if is_absent and not (config.is_completed and completes(config)):
             yield config.finding(
                 "FL418",
                 f"{subject} must specify '{field}' for {config.name}",
@@ -61,7 +60,7 @@ def _severity(config: ParsedConfig, field: str) -> Severity:
     TensorRT takes it from the plan: a file that is checked alone is checked without one, as in Triton's own
     tests.
     """
-    if config.completed is not None or not completes(config):
+    if config.is_completed is not None or not completes(config):
         return Severity.ERROR
     strict = field == "data_type" and not config.directory and backend_of(config) == "tensorrt"
     return Severity.ERROR if strict else Severity.WARNING
@@ -80,10 +79,10 @@ def _reshape(config: ParsedConfig, place: tuple[str, int], subject: str, tensor:
     elif _count(dims) != (_count(shape) if shape else 1):
         message = "has different size for dims and reshape"
         hint = f"{_format_dims(dims)} and {_format_dims(shape)} do not have equally many elements"
-    elif ANY in dims and len(_parts(dims)) != len(_parts(shape)):
+    elif ANY_SIZE in dims and len(_parts(dims)) != len(_parts(shape)):
         message = "has different number of variable-size dimensions for dims and reshape"
         hint = f"{_format_dims(dims)} cannot become {_format_dims(shape)}"
-    elif ANY in dims and _parts(dims) != _parts(shape):
+    elif ANY_SIZE in dims and _parts(dims) != _parts(shape):
         message = "has different size for dims and reshape"
         change = f"{_format_dims(dims)} cannot become {_format_dims(shape)}"
         hint = f"{change}: what stands between -1 has to be of one size"
@@ -93,7 +92,7 @@ def _reshape(config: ParsedConfig, place: tuple[str, int], subject: str, tensor:
 
 
 def _layout(config: ParsedConfig, kind: str, index: int, tensor: Any) -> Iterator[Finding]:
-    """What only some formats and platforms have."""
+    """Settings that only some formats and platforms have."""
     place = (kind, index)
     if kind == "input" and tensor.format and len(tensor.dims) != 3 and tensor.dims:
         message = f"model input NHWC/NCHW require 3 dims for {config.name}"
@@ -126,21 +125,21 @@ def _duplicate_tensors(config: ParsedConfig) -> Iterator[Finding]:
 
 
 def _wrong(dims: Sequence[int]) -> bool:
-    return any(dimension < 1 and dimension != ANY for dimension in dims)
+    return any(dimension < 1 and dimension != ANY_SIZE for dimension in dims)
 
 
 def _count(dims: Sequence[int]) -> int:
     """Elements; -1 if they vary, 0 of no dimensions."""
     if not dims:
         return 0
-    return ANY if ANY in dims else prod(dims)
+    return ANY_SIZE if ANY_SIZE in dims else prod(dims)
 
 
 def _parts(dims: Sequence[int]) -> list[int]:
     """Elements before, between and after the variable dimensions."""
     parts = [1]
     for dimension in dims:
-        if dimension == ANY:
+        if dimension == ANY_SIZE:
             parts.append(1)
         else:
             parts[-1] *= dimension

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig
 
 CODE = "FL430"
-ANY = -1
 
 
 def warm_up(config: ParsedConfig) -> Iterator[Finding]:
@@ -42,7 +41,7 @@ def warm_up(config: ParsedConfig) -> Iterator[Finding]:
 def _data(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
     for name, tensor in sorted(sample.inputs.items()):
         place = ("model_warmup", index, "inputs", name)
-        if ANY in tensor.dims:
+        if ANY_SIZE in tensor.dims:
             message = f"warmup setting expects all variable-size dimensions are specified for input '{name}'"
             yield config.finding(CODE, message, *place, hint="write a number for each dimension")
         elif tensor.WhichOneof("input_data_type") is None:
@@ -53,7 +52,7 @@ def _data(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
 
 
 def _request(config: ParsedConfig, index: int, sample: Any) -> Iterator[Finding]:
-    """What a request of the sample's inputs is refused for; inputs that the model has not are controls."""
+    """Why a request of the sample's inputs is refused; inputs that the model has not are controls."""
     inputs = {tensor.name: tensor for tensor in config.message.input}
     names = sorted(set(sample.inputs) & set(inputs))
     gaps = sorted(name for name, tensor in inputs.items() if not tensor.optional and name not in names)
@@ -81,7 +80,7 @@ def _input(config: ParsedConfig, index: int, name: str, tensor: Any, input_confi
         )
         yield config.finding(CODE, message, *place, "data_type", hint=f"write `data_type: TYPE_{types[1]}`")
     elif input_config.dims and not _fits(input_config.dims, tensor.dims):
-        batch = [str(side) for side in ((ANY,) if config.message.max_batch_size > 0 else ())]
+        batch = [str(side) for side in ((ANY_SIZE,) if config.message.max_batch_size > 0 else ())]
         dims_text = ",".join((*batch, *map(str, input_config.dims)))
         got = ",".join((*("1" for _ in batch), *map(str, tensor.dims)))
         message = (
@@ -111,4 +110,6 @@ def _data_type_names(data_type: str) -> str:
 
 
 def _fits(dims: Sequence[int], sizes: Sequence[int]) -> bool:
-    return len(dims) == len(sizes) and all(dim in (ANY, size) for dim, size in zip(dims, sizes, strict=True))
+    return len(dims) == len(sizes) and all(
+        dim in (ANY_SIZE, size) for dim, size in zip(dims, sizes, strict=True)
+    )

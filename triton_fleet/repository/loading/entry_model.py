@@ -37,8 +37,8 @@ class EntryModel:
 def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str, ParsedConfig]) -> EntryModel:
     """The directory that answers on an endpoint; "" for the root itself."""
     folders = contents.folders()
-    if CONFIG in contents.entries if contents.packed else contents.is_file(CONFIG):
-        is_served = setting.multi_model and not contents.packed
+    if CONFIG in contents.entries if contents.is_packed else contents.is_file(CONFIG):
+        is_served = setting.multi_model and not contents.is_packed
         return EntryModel(ROOT) if is_served else EntryModel(None, (_at_root(contents),))
     if not folders:
         message = "No model found in model repository"
@@ -46,7 +46,7 @@ def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str,
             message = f"{NO_VERSION.format(contents.place.name)}: it contains no directory"
         hint = "an archive has one directory for each model at its root"
         return EntryModel(None, (Finding(code="FL407", message=message, hint=hint, file=contents.place),))
-    if setting.loads_all:
+    if setting.loads_all_models:
         return EntryModel(None)
     if setting.multi_model:
         return _of_archive(contents, folders, configs)
@@ -100,7 +100,7 @@ def _model_without_name(contents: Contents, message: str, hint: str, main: str |
     """The finding for a repository without a default model; rules report it of one that a spec names."""
     severity = Severity.WARNING if main else Severity.ERROR
     problem = Finding(code="FL460", message=message, hint=hint, file=contents.place, severity=severity)
-    return EntryModel(main, () if contents.packed else (problem,))
+    return EntryModel(main, () if contents.is_packed else (problem,))
 
 
 def _tops(models: Sequence[str], configs: Mapping[str, ParsedConfig]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a Triton container would make of a repository: what it loads, what it leaves, and what is wrong."""
+"""Plan of a Triton container for a repository: the models it loads, those it leaves, and the findings."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class LoadPlan:
     """The verdict: the model that answers, those that are loaded with it, those that stay unloaded.
 
     The repository would be loaded if none of the findings is an error. `main` is None where none would answer
-    for sure, "" where it is the archive's root; then `loaded` are all models. `models` are those with a
-    configuration that can be read.
+    for sure, "" where it is the archive's root; then `loaded_models` are all models. `models` are those with
+    a configuration that can be read.
     """
 
     main: str | None
-    loaded: tuple[str, ...] = ()
-    unloaded: tuple[str, ...] = ()
+    loaded_models: tuple[str, ...] = ()
+    unloaded_models: tuple[str, ...] = ()
     findings: tuple[Finding, ...]
     models: Mapping[str, Model] = field(default_factory=dict)
 
@@ -72,7 +72,7 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
         problem.code == UNREADABLE and problem.severity is Severity.ERROR for problem in contents.findings
     ):
         return LoadPlan(main=None, findings=contents.findings)
-    contents = _with_built_versions(contents, setting.built)
+    contents = _with_built_versions(contents, setting.engine_models)
     models, refusals = models_of(contents)
     configs = configs_of(models)
     main = main_of(contents, setting, configs)
@@ -82,11 +82,10 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     loaded_ones = set(loading)
     rest = tuple(name for name in models if name not in loaded_ones)
     findings = [*contents.findings, *main.findings]
+    steps = {step for name in loading for step in steps_of(models[name].config)}
     for name, of_config in refusals.items():
         findings += (
-            of_config
-            if main.model is None or name in (main.model, *_steps(loading, models))
-            else map(_as_warning, of_config)
+            of_config if main.model is None or name in (main.model, *steps) else map(_as_warning, of_config)
         )
     findings += _wrong_names(contents, setting, main.model)
     if not any(problem.code == NO_MODELS for problem in main.findings):
@@ -102,8 +101,8 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
         findings += _unloaded_findings(contents, rest, main.model)
     return LoadPlan(
         main=main.model,
-        loaded=loading,
-        unloaded=rest,
+        loaded_models=loading,
+        unloaded_models=rest,
         findings=tuple(dict.fromkeys(findings)),
         models=models,
     )
@@ -133,16 +132,11 @@ def _loaded_models(
     return tuple(name for name in names_closure if name in models)
 
 
-def _steps(names: Collection[str], models: Mapping[str, Model]) -> set[str]:
-    """What the loaded ensembles call, whether or not it can be read."""
-    return {step for name in names for step in steps_of(models[name].config)}
-
-
 def _wrong_names(contents: Contents, setting: ServingContainer, main: str | None) -> Iterator[Finding]:
     """Names of directories that the settings of a container cannot hold."""
-    single = () if setting.multi_model or setting.loads_all or main is None else (main,)
-    for folder in contents.folders() if contents.packed else single:
-        if not (MODEL_NAME.fullmatch(folder) if contents.packed else folder.split() == [folder]):
+    single = () if setting.multi_model or setting.loads_all_models or main is None else (main,)
+    for folder in contents.folders() if contents.is_packed else single:
+        if not (MODEL_NAME.fullmatch(folder) if contents.is_packed else folder.split() == [folder]):
             yield Finding(
                 code="FL405",
                 message=f"{folder!r} cannot be a model's name: the container splits its settings on white"
@@ -162,15 +156,15 @@ def _without_version(
     )
     for folder in ("",) if contents.is_file(CONFIG) else contents.folders():
         is_unreadable = contents.path(folder, CONFIG) in contents.entries and folder not in models
-        if folder in setting.built or present_versions(contents, folder):
+        if folder in setting.engine_models or present_versions(contents, folder):
             continue
         if folder in models:
             problem = without_version(contents, folder, models[folder].config)
-        elif contents.packed or (folder in names and not is_unreadable):
+        elif contents.is_packed or (folder in names and not is_unreadable):
             problem = _no_model(contents, folder, config_paths, may_be_none=folder not in with_files)
         else:
             continue
-        yield problem if contents.packed or folder in names else _as_warning(problem)
+        yield problem if contents.is_packed or folder in names else _as_warning(problem)
 
 
 def _no_model(contents: Contents, folder: str, config_paths: Sequence[str], *, may_be_none: bool) -> Finding:
@@ -182,7 +176,7 @@ def _no_model(contents: Contents, folder: str, config_paths: Sequence[str], *, m
     if contents.path(folder, CONFIG) in contents.entries:
         lack = "it has no version directory with a file in it"
     hint = "a model is a directory with config.pbtxt and a version, 1/"
-    if contents.packed and may_be_none:
+    if contents.is_packed and may_be_none:
         hint = f"{hint}; if it is not a model, remove the folder"
     if config_paths:
         repository = PurePosixPath(config_paths[0]).parent.parent
@@ -198,7 +192,7 @@ def _no_model(contents: Contents, folder: str, config_paths: Sequence[str], *, m
 
 
 def _as_warning(problem: Finding) -> Finding:
-    """What is wrong with a model that is not loaded stops nothing."""
+    """Turn a finding of a model that is not loaded into a warning: it stops nothing."""
     return replace(problem, severity=Severity.WARNING)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_fleet.findings import Finding
-from triton_fleet.repository.config.message import ParsedConfig, Position
+from triton_fleet.repository.config.message import ANY_SIZE, ParsedConfig, Position
 from triton_fleet.repository.loading.ensembles import STEP
 
 CODE = "FL433"
@@ -19,7 +19,7 @@ WORDS = {"input": "is mapping to non-existing input", "output": "is mapped from 
 
 
 def mappings(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
-    """What does not fit between an ensemble's tensors and those of the models that it passes them to."""
+    """Mismatches between an ensemble's tensors and those of the models that it passes them to."""
     tensors = dict[str, SeenTensor]()
     for tensor in (*config.message.input, *config.message.output):
         dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
@@ -51,13 +51,13 @@ def _of_kind(
     """A step's map of inputs or outputs; of a model that its backend completes unseen nothing is known."""
     step = config.message.ensemble_scheduling.step[index]
     tensors = getattr(model.message, kind)
-    if model.completed is not False and not tensors:
+    if model.is_completed is not False and not tensors:
         return
     for own, name in sorted(getattr(step, f"{kind}_map").items()):
         place = (*STEP, index, f"{kind}_map", own)
         matches = [tensor for tensor in tensors if tensor.name == own]
         for match in matches:
-            if model.completed is False or (match.data_type and match.dims):
+            if model.is_completed is False or (match.data_type and match.dims):
                 yield from _fits(config, place, name, _see_tensor(model, match, match.dims), tensors_by_name)
         if not matches:
             message = (
@@ -114,9 +114,6 @@ def _names_text(kind: str, names: Sequence[str]) -> str:
     return f"its {kind}s are {', '.join(sorted(names))}" if names else f"it describes no {kind}s: write them"
 
 
-ANY = -1
-
-
 @dataclass(frozen=True)
 class SeenTensor:
     """A tensor as a model describes it; `dims` are without the batch, which it has if `batching`."""
@@ -129,7 +126,7 @@ class SeenTensor:
     @property
     def full(self) -> tuple[int, ...]:
         """The shape with the batch."""
-        return (ANY, *self.dims) if self.batching else self.dims
+        return (ANY_SIZE, *self.dims) if self.batching else self.dims
 
 
 def consistent(first: SeenTensor, second: SeenTensor) -> bool:
@@ -144,5 +141,5 @@ def shape_text(tensor: SeenTensor) -> str:
 
 def _fit(first: Sequence[int], second: Sequence[int]) -> bool:
     return len(first) == len(second) and all(
-        ANY in pair or pair[0] == pair[1] for pair in zip(first, second, strict=True)
+        ANY_SIZE in pair or pair[0] == pair[1] for pair in zip(first, second, strict=True)
     )

@@ -42,7 +42,7 @@ SHELL = re.compile(r"[\s&'\"();|<>`$\\*]")
 def model_findings(
     contents: Contents, setting: ServingContainer, model: Model, *, is_main: bool
 ) -> Iterator[Finding]:
-    """What is wrong with one model.
+    """Findings in one model.
 
     Args:
         contents: The repository.
@@ -55,10 +55,10 @@ def model_findings(
     yield from _identity(model, free_name=setting.multi_model and is_main)
     yield from _name(contents, model)
     yield from _runtime(contents, model)
-    yield from versions(contents, folder, config, built=folder in setting.built)
+    yield from versions(contents, folder, config, is_built=folder in setting.engine_models)
     yield from named_files(contents, folder, config)
     yield from missing_files(
-        config, model.backend, setting.release, contents, folder, model.versions, setting.built
+        config, model.backend, setting.release, contents, folder, model.versions, setting.engine_models
     )
     if model.backend == "python":
         yield from conda_findings(config, contents, folder, setting.release)
@@ -82,7 +82,7 @@ def model_findings(
 
 
 def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Finding]:
-    """What does not fit between an ensemble and its composing models."""
+    """Mismatches between an ensemble and its composing models."""
     if not model.config.message.HasField("ensemble_scheduling"):
         return
     configs = {name: model_config.config for name, model_config in models.items()}
@@ -134,7 +134,7 @@ def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
 
 def _name(contents: Contents, model: Model) -> Iterator[Finding]:
     """A directory that a Python model cannot be started in."""
-    if model.backend == "python" and not contents.packed and (match := SHELL.search(model.directory)):
+    if model.backend == "python" and not contents.is_packed and (match := SHELL.search(model.directory)):
         message = (
             f"{model.directory!r} cannot be a Python model's name: a shell starts it, and interprets"
             f" {match[0]!r}"

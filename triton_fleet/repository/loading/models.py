@@ -31,7 +31,7 @@ class Model:
 
     directory: str
     config: ParsedConfig
-    given: bool
+    has_config: bool
     backend: str
     versions: tuple[str, ...]
 
@@ -57,20 +57,20 @@ def models_of(contents: Contents) -> tuple[dict[str, Model], dict[str, list[Find
             refusals[folder] = error.findings
             continue
         if has_config or present_versions(contents, folder):
-            models[folder] = _model(contents, folder, config, given=has_config)
+            models[folder] = _model(contents, folder, config, has_config=has_config)
     return models, refusals
 
 
-def _model(contents: Contents, folder: str, config: ParsedConfig, *, given: bool) -> Model:
+def _model(contents: Contents, folder: str, config: ParsedConfig, *, has_config: bool) -> Model:
     numbers, folders = present_versions(contents, folder), contents.folders(folder)
     # Triton looks into the first folder there is, whatever it is for.
     first = contents.below(contents.path(folder, min(folders))) if folders else {}
     names = [name for name in first if name in FILES]
     backend = "" if config.message.platform == "ensemble" else backend_of(config.message, folder, names)
     versions = tuple(policy_versions(config, numbers))
-    config = replace(config, completed=_completes(contents, folder, config, backend, versions))
+    config = replace(config, is_completed=_completes(contents, folder, config, backend, versions))
     config = completed_by_graph(config, contents, folder, backend, versions)
-    return Model(directory=folder, config=config, given=given, backend=backend, versions=versions)
+    return Model(directory=folder, config=config, has_config=has_config, backend=backend, versions=versions)
 
 
 def _completes(
@@ -96,7 +96,7 @@ def python_codes(
 
 def configs_of(models: Mapping[str, Model]) -> dict[str, ParsedConfig]:
     """The configurations that were given, by directory."""
-    return {name: model.config for name, model in models.items() if model.given}
+    return {name: model.config for name, model in models.items() if model.has_config}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,9 +114,9 @@ class ServingContainer:
     """
 
     multi_model: bool = False
-    loads_all: bool = False
+    loads_all_models: bool = False
     release: str | None = None
     default_model: str | None = None
     further: frozenset[str] = frozenset()
-    built: frozenset[str] = frozenset()
+    engine_models: frozenset[str] = frozenset()
     own_image: bool = False

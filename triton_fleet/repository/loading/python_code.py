@@ -121,15 +121,12 @@ def _call_problem(
     file: Path, line: int, model: str, callee: str, setting: ServingContainer, models: Mapping[str, Model]
 ) -> Finding:
     subject = f"the code of model {model!r}" if model else "the model's code"
-    message = f"{subject} calls {callee!r}, which {_reason(callee, models)}: each such call fails"
+    lack = "the container does not load" if callee in models else "the repository does not have"
+    message = f"{subject} calls {callee!r}, which {lack}: each such call fails"
     hint = _hint(callee, setting, models)
     return Finding(
         code=CALL_CODE, message=message, file=file, line=line, hint=hint, severity=Severity.WARNING
     )
-
-
-def _reason(name: str, models: Mapping[str, Model]) -> str:
-    return "the container does not load" if name in models else "the repository does not have"
 
 
 def _hint(name: str, setting: ServingContainer, models: Mapping[str, Model]) -> str:

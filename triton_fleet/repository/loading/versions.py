@@ -37,10 +37,10 @@ def policy_versions(config: ParsedConfig, present_numbers: Sequence[str]) -> lis
     return loaded_versions(config.message, present_numbers)
 
 
-def versions(contents: Contents, model: str, config: ParsedConfig, *, built: bool) -> Iterator[Finding]:
+def versions(contents: Contents, model: str, config: ParsedConfig, *, is_built: bool) -> Iterator[Finding]:
     """A model without a version to load, and folders that look like versions and are none.
 
-    Into the empty one of a model that is `built`, its engine goes.
+    Into the empty one of a model that `is_built`, its engine goes.
     """
     numbers = present_versions(contents, model)
     yield from _numbers(contents, model, config, numbers)
@@ -65,7 +65,7 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
                 place = ("version_policy", "specific", "versions", index)
                 hint = f"the model has {', '.join(numbers)}"
                 yield config.finding("FL465", message, *place, hint=hint, severity=Severity.WARNING)
-    if not built:
+    if not is_built:
         yield from _empty(contents, model, config, numbers)
     if numbers and not policy_versions(config, numbers):
         hint = f"the model has {', '.join(numbers)}, of which the policy takes none"
@@ -77,7 +77,7 @@ def _empty(contents: Contents, model: str, config: ParsedConfig, numbers: Sequen
     folders = [contents.path(model, version) for version in numbers]
     if not numbers or contents.archive or any(contents.below(folder) for folder in folders):
         return
-    if contents.packed:
+    if contents.is_packed:
         backend = named_backend(config.message)
         if backend and backend != "ensemble":
             yield Finding(
@@ -131,7 +131,7 @@ def without_version(contents: Contents, model: str, config: ParsedConfig) -> Fin
             f"put its plan into {folder}/, or have it built from ONNX by `engines` of the spec, which"
             f" `fleet new` proposes if {model}.onnx is beside the repository"
         )
-    lack = "no version directory with a file in it" if contents.packed else "no version directory"
+    lack = "no version directory with a file in it" if contents.is_packed else "no version directory"
     return Finding(
         code="FL404",
         message=f"{NO_VERSION.format(config.name)}: it has {lack}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from triton_fleet.repository.contents import OnnxHeader, OnnxTensor
 from triton_fleet.repository.file_formats import IS_POINTER, is_pointer
 from triton_fleet.repository.onnx.types import tensor, text
-from triton_fleet.repository.onnx.wire import BYTES, VARINT, Budget, Field, Wire, WireError
+from triton_fleet.repository.onnx.wire import BYTES, VARINT, FieldBudget, Wire, WireError, WireField
 from triton_fleet.repository.stream import Stream, UnreadableError
 
 MAX_SIZE = (1 << 31) - 1
@@ -38,11 +38,11 @@ INSIDE = {
 """By message, the content of the fields that are read."""
 
 
-def read_header(stream: Stream, size: int, budget: Budget | None = None) -> OnnxHeader:
+def read_header(stream: Stream, size: int, budget: FieldBudget | None = None) -> OnnxHeader:
     """The header of a file of so many bytes; one that cannot be read has a `problem`."""
     if is_pointer(stream):
         return OnnxHeader(problem=IS_POINTER)
-    graph = _Graph(Wire(stream, size, budget or Budget()), size)
+    graph = _Graph(Wire(stream, size, budget or FieldBudget()), size)
     try:
         graph.read()
     except WireError as error:
@@ -95,7 +95,7 @@ class _Graph:
             return f"it has {self._size} bytes, more than the {MAX_SIZE} that ONNX Runtime reads"
         return ""
 
-    def _enter(self, message: str, field: Field, depth: int) -> None:
+    def _enter(self, message: str, field: WireField, depth: int) -> None:
         inside = INSIDE[message].get(field.number) if field.kind == BYTES else None
         if inside in ("input", "output"):
             self._hold(field.value)
@@ -110,7 +110,7 @@ class _Graph:
             for inner in self._wire.fields(field.value):
                 self._enter(inside, inner, depth + 1)
 
-    def _tensor(self, message: Field, *, is_initializer: bool) -> None:
+    def _tensor(self, message: WireField, *, is_initializer: bool) -> None:
         location, is_external = "", False
         for field in self._wire.fields(message.value):
             if (field.number, field.kind) == (8, BYTES) and is_initializer:
@@ -125,7 +125,7 @@ class _Graph:
             self._hold(len(location))
             self._external[location] = None
 
-    def _operator_set(self, message: Field) -> None:
+    def _operator_set(self, message: WireField) -> None:
         domain, version = "", 0
         for field in self._wire.fields(message.value):
             if (field.number, field.kind) == (1, BYTES):
@@ -135,7 +135,7 @@ class _Graph:
         self._hold(len(domain))
         self._opsets.append((domain, version))
 
-    def _entry(self, message: Field) -> tuple[str, str]:
+    def _entry(self, message: WireField) -> tuple[str, str]:
         values = {1: "", 2: ""}
         for field in self._wire.fields(message.value):
             if field.number in values and field.kind == BYTES:

@@ -34,7 +34,7 @@ def has_field(config: ParsedConfig, field: str) -> bool:
 
 
 def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Iterator[Finding]:
-    """What is wrong with a graph in a file or with its config; only what is written there is checked."""
+    """Findings in a graph in a file or in its config; only what is written there is checked."""
     if header.problem:
         message = f"unable to load model '{config.name}': its ONNX file cannot be read: {header.problem}"
         severity = Severity.ERROR if header.certain else Severity.WARNING

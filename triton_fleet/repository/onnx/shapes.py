@@ -30,7 +30,7 @@ def shape_text(shape: tuple[int, ...] | None) -> str:
 def shape_problem(
     model: str, tensor: OnnxTensor, dims: tuple[int, ...], *, batching: bool, exact: bool
 ) -> ShapeProblem | None:
-    """What is wrong with the dims of a tensor, None if nothing is.
+    """The problem of a tensor's dims, None if they have none.
 
     With `batching` they go without the first dimension. An open dimension of the graph takes any, unless it
     is compared `exact`, as those of outputs are.

@@ -8,7 +8,7 @@ dimension as an open one.
 from __future__ import annotations
 
 from triton_fleet.repository.contents import TENSOR, OnnxTensor
-from triton_fleet.repository.onnx.wire import BYTES, VARINT, Budget, Field, Wire
+from triton_fleet.repository.onnx.wire import BYTES, VARINT, FieldBudget, Wire, WireField
 from triton_fleet.repository.stream import Stream
 
 DATA_TYPES = {
@@ -45,7 +45,7 @@ def tensor(content: bytes) -> OnnxTensor:
     Raises:
         WireError: it is not in protobuf's wire format.
     """
-    wire = _wire(content)
+    wire = Wire(Stream(content), len(content), FieldBudget())
     name, kind, data_type, shape = "", TENSOR, "", None
     for field in wire.fields(len(content)):
         if (field.number, field.kind) == (1, BYTES):
@@ -63,7 +63,7 @@ def text(content: bytes) -> str:
     return content.decode("utf-8", "backslashreplace")
 
 
-def _tensor(wire: Wire, message: Field) -> tuple[str, tuple[int, ...] | None]:
+def _tensor(wire: Wire, message: WireField) -> tuple[str, tuple[int, ...] | None]:
     data_type, dims = "", None
     for field in wire.fields(message.value):
         if (field.number, field.kind) == (1, VARINT):
@@ -76,7 +76,7 @@ def _tensor(wire: Wire, message: Field) -> tuple[str, tuple[int, ...] | None]:
     return data_type, None if dims is None else tuple(dims)
 
 
-def _dim(wire: Wire, message: Field) -> int:
+def _dim(wire: Wire, message: WireField) -> int:
     dim = -1
     for field in wire.fields(message.value):
         if (field.number, field.kind) == (1, VARINT):
@@ -84,7 +84,3 @@ def _dim(wire: Wire, message: Field) -> int:
         elif (field.number, field.kind) == (2, BYTES):
             dim = -1
     return dim
-
-
-def _wire(content: bytes) -> Wire:
-    return Wire(Stream(content), len(content), Budget())

@@ -52,12 +52,9 @@ def version_findings(
     ort = onnx_runtime(release) if release is not None else None
     if ort is None or not (problem := version_problem(header, str(release))):
         return
-    message = f"unable to load model '{config.name}': {problem} ({_release_text(ort, str(release))})"
+    runtime = f"ONNX Runtime {ort.version} of Triton {release}"
+    message = f"unable to load model '{config.name}': {problem} ({runtime})"
     yield Finding(code=CODE, message=message, file=file, hint=_remedy(header, ort))
-
-
-def _release_text(ort: OnnxRuntime, release: str) -> str:
-    return f"ONNX Runtime {ort.version} of Triton {release}"
 
 
 def _remedy(header: OnnxHeader, ort: OnnxRuntime) -> str:

@@ -27,7 +27,7 @@ class WireError(Exception):
         super().__init__(problem)
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     """A field; `value` is its number, or of BYTES their length."""
 
     number: int
@@ -36,7 +36,7 @@ class Field(NamedTuple):
 
 
 @dataclass
-class Budget:
+class FieldBudget:
     """How many fields may still be read."""
 
     fields: int = MAX_FIELDS
@@ -48,12 +48,12 @@ class Wire:
     Every method raises WireError where the bytes are not in the format, or end too early.
     """
 
-    def __init__(self, stream: Stream, size: int, budget: Budget) -> None:
+    def __init__(self, stream: Stream, size: int, budget: FieldBudget) -> None:
         self._stream, self._budget = stream, budget
         self._buffer, self._at = b"", 0
         self.position, self.end = 0, size
 
-    def fields(self, length: int) -> Iterator[Field]:
+    def fields(self, length: int) -> Iterator[WireField]:
         """The fields of a message of so many bytes; what is left of a field's bytes is skipped."""
         end = self._end(length)
         while self.position < end:
@@ -71,27 +71,27 @@ class Wire:
         if self.position > end:
             raise WireError("a message in it ends within a field")
 
-    def take(self, field: Field) -> bytes:
+    def take(self, field: WireField) -> bytes:
         """The bytes of a field."""
         if field.value > MAX_TEXT:
             raise WireError(f"a name or a shape in it has {field.value} bytes", certain=False)
         content = self._buffer[self._at : self._at + field.value]
         self._at += len(content)
         if len(content) < field.value:
-            content += self._stream.read_exactly(field.value - len(content))
+            content += self._stream.read_exact(field.value - len(content))
         self.position += len(content)
         if len(content) < field.value:
             raise self._cut_off()
         return content
 
-    def _field(self, number: int, kind: int) -> Field:
+    def _field(self, number: int, kind: int) -> WireField:
         if not 0 < number < 1 << 29:
             raise WireError(f"a field in it has the number {number}")
         if kind in (VARINT, BYTES):
-            return Field(number, kind, self._varint())
+            return WireField(number, kind, self._varint())
         if kind in (FIXED64, FIXED32):
             self._skip(8 if kind == FIXED64 else 4)
-            return Field(number, kind, 0)
+            return WireField(number, kind, 0)
         raise WireError(f"a field in it is of the kind {kind}")
 
     def _end(self, length: int) -> int:

@@ -26,7 +26,7 @@ NO_TAR = (".zip", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".7z")
 def conda_findings(
     config: ParsedConfig, contents: Contents, model: str, release: str | None
 ) -> Iterator[Finding]:
-    """What is wrong with the environment that a Python model's config names, if it names any.
+    """Findings in the environment that a Python model's config names, if it names any.
 
     Args:
         config: The model's.

@@ -11,7 +11,7 @@ from triton_fleet.repository.contents import Contents, Entry, EntryKind
 from triton_fleet.repository.entry_path import NO_TEXT, belongs, path_problem, plain_path, require_plain
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.file_store import FileStore
-from triton_fleet.repository.reading.gunzip import MAGIC, MAX_SIZE, Bounds, TooLargeError, gunzip
+from triton_fleet.repository.reading.gunzip import MAGIC, MAX_SIZE, ArchiveTooLargeError, Bounds, gunzip
 from triton_fleet.repository.reading.paths import FOLDER, TooManyError
 from triton_fleet.repository.reading.tar import Member, is_at_end, members
 from triton_fleet.repository.stream import ChunkStream, CutOffError, FileStream, Stream, UnreadableError
@@ -53,8 +53,8 @@ def strict_members(
     Raises:
         UnreadableError: the archive is not a .tar.gz, is damaged, or has what a packed folder never has.
     """
-    bounds = Bounds(packed=MAX_SIZE)  # its spec has its digest, so its size counts and not the ratio
-    stream = ChunkStream(gunzip(archive_stream, bounds, required=True).pieces(), write)
+    bounds = Bounds(packed_size=MAX_SIZE)  # its spec has its digest, so its size counts and not the ratio
+    stream = ChunkStream(gunzip(archive_stream, bounds, is_required=True).pieces(), write)
     for member in members(stream, bounds, strict=True):
         if member.what:
             raise UnreadableError(f"{member.path!r} is {member.what}")
@@ -78,7 +78,7 @@ def _read(file: Path, content: BinaryIO, size: int) -> Contents:
     for magic, name in OTHER_FORMATS.items():
         if head.startswith(magic):
             raise _refusal(file, f"it is {name}")
-    collector, bounds = Collector(file, archive=True), Bounds(packed=size)
+    collector, bounds = Collector(file, archive=True), Bounds(packed_size=size)
     if not head.startswith(MAGIC):
         message = "the archive is not compressed with gzip, which SageMaker requires"
         collector.notes.add("FL440", message, hint=REPACK_HINT, severity=Severity.WARNING)
@@ -103,7 +103,7 @@ class _Archive:
             for member in members(self._stream, self._bounds):
                 is_any = True
                 self._take(member)
-        except (TooLargeError, TooManyError) as error:
+        except (ArchiveTooLargeError, TooManyError) as error:
             self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=REPACK_HINT)
             return
         except UnreadableError as error:
@@ -114,14 +114,14 @@ class _Archive:
         self._end()
 
     def _end(self) -> None:
-        """What comes after the end: nothing, or zeros."""
+        """Read the rest after the end: nothing, or zeros."""
         try:
             if not is_at_end(self._stream):
                 message = "the archive has data after its end, which is ignored"
                 self._notes.add("FL440", message, hint=REPACK_HINT, severity=Severity.WARNING)
         except CutOffError as error:
             self._notes.add("FL440", f"the archive cannot be read to its end: {error}", hint=REPACK_HINT)
-        except TooLargeError as error:
+        except ArchiveTooLargeError as error:
             self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=REPACK_HINT)
         except UnreadableError as error:
             message = f"the data after the end of the archive is damaged: {error}"
@@ -133,7 +133,7 @@ class _Archive:
             code = "FL414" if NO_TEXT.search(member.path) else "FL441"
             self._notes.add(code, f"{member.path!r} {problem}", hint=REPACK_HINT)
         elif member.what:
-            kind = EntryKind.LINK if "link" in member.what else EntryKind.OTHER
+            kind = EntryKind.LINK if "link" in member.what else EntryKind.SPECIAL
             if self._collector.add(path, Entry(kind)):
                 message = f"{path!r} is {member.what}; only folders and files are trusted"
                 self._notes.add("FL403", message, path, "put the file itself there")

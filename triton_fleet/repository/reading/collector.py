@@ -1,4 +1,4 @@
-"""What becomes known of a repository as its entries pass by, however hostile they are."""
+"""Facts of a repository, collected as its entries pass by, however hostile they are."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Notes:
     def add(
         self, code: str, message: str, path: str = "", hint: str = "", severity: Severity = Severity.ERROR
     ) -> None:
-        """What is wrong with an entry, or with all of it."""
+        """Note a finding in an entry, or in all of it."""
         same_code = self._by_code.setdefault(code, [])
         if len(same_code) == MAX_NAMES:
             self._more[code] = self._more.get(code, 0) + 1

@@ -1,4 +1,4 @@
-"""What an environment of Python holds, packed or not.
+"""Content of a Python environment, packed or not.
 
 Sources: triton-inference-server/python_backend, r26.06, src/pb_env.cc: a tar stream, gzip or not, whatever
 its name; src/stub_launcher.cc: `bin/activate` is looked for at its root.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from triton_fleet.repository.contents import CondaEnvironment
-from triton_fleet.repository.reading.gunzip import Bounds, TooLargeError, gunzip
+from triton_fleet.repository.reading.gunzip import ArchiveTooLargeError, Bounds, gunzip
 from triton_fleet.repository.reading.tar import members
 from triton_fleet.repository.stream import Stream, UnreadableError
 
@@ -22,7 +22,7 @@ MAX_ROOTS = 100
 
 
 class Traits:
-    """What identifies an environment, by the paths in it."""
+    """Traits of an environment, by the paths in it."""
 
     def __init__(self) -> None:
         self._activate = ""
@@ -36,8 +36,8 @@ class Traits:
             root, version = match[1], (int(match[2]), int(match[3]))
             self._pythons[root] = max(self._pythons.get(root, version), version)
 
-    def found(self, problem: str = "") -> CondaEnvironment:
-        """What is known by now."""
+    def environment(self, problem: str = "") -> CondaEnvironment:
+        """The environment as far as its paths are read."""
         version = self._pythons.get(self._activate.removesuffix(ACTIVATE), ())
         return CondaEnvironment(self._activate, ".".join(map(str, version)), problem)
 
@@ -52,11 +52,11 @@ def read_environment(content: Stream, bounds: Bounds) -> CondaEnvironment:
     try:
         for member in members(gunzip(content, bounds), bounds):
             traits.add(member.path.removeprefix("./").rstrip("/"))
-    except TooLargeError:
+    except ArchiveTooLargeError:
         raise
     except UnreadableError as error:
-        return traits.found(str(error))
-    return traits.found()
+        return traits.environment(str(error))
+    return traits.environment()
 
 
 def unpacked_environment(paths: Iterable[str]) -> CondaEnvironment:
@@ -64,4 +64,4 @@ def unpacked_environment(paths: Iterable[str]) -> CondaEnvironment:
     traits = Traits()
     for path in paths:
         traits.add(path)
-    return traits.found()
+    return traits.environment()

@@ -1,4 +1,4 @@
-"""What is kept of the files' contents as they pass by."""
+"""Store of the files' contents that are kept as they pass by."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from triton_fleet.findings import Severity
 from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import CONFIG, MAX_BYTES
 from triton_fleet.repository.onnx.graph import read_header
-from triton_fleet.repository.onnx.wire import Budget
+from triton_fleet.repository.onnx.wire import FieldBudget
 from triton_fleet.repository.plan import HEADER
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.environment import read_environment
@@ -29,7 +29,7 @@ class FileStore:
 
     def __init__(self, collector: Collector, bounds: Bounds) -> None:
         self._collector, self._bounds = collector, bounds
-        self._budget = Budget()
+        self._budget = FieldBudget()
         self._free_bytes = {"config": MAX_TEXTS, "code": MAX_TEXTS}
 
     def read(self, path: str, size: int, content: Stream) -> None:
@@ -44,17 +44,17 @@ class FileStore:
         elif kind == "packed":
             self._collector.environments[path] = read_environment(content, self._bounds)
         elif (head := self._head_size(path, size, kind)) is not None:
-            self._collector.texts[path] = content.read_exactly(head)
+            self._collector.texts[path] = content.read_exact(head)
 
     def watch(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """Pass a file's chunks on, and keep of a config or a plan what is to be kept."""
         kind = kind_of(path)
-        wanted = self._head_size(path, size, kind) if kind in ("config", PLAN) else None
+        head_size = self._head_size(path, size, kind) if kind in ("config", PLAN) else None
         head = bytearray()
         for chunk in chunks:
             yield chunk
-            head += chunk[: (wanted or 0) - len(head)]
-        if wanted is not None:
+            head += chunk[: (head_size or 0) - len(head)]
+        if head_size is not None:
             self._collector.texts[path] = bytes(head)
 
     def _head_size(self, path: str, size: int, kind: str) -> int | None:
@@ -73,7 +73,7 @@ class FileStore:
 
 
 def kind_of(path: str) -> str:
-    """What a file is checked as: "config", "code", "plan", "onnx", "packed"; "" if only by its name.
+    """Kind of a file for its checks: "config", "code", "plan", "onnx", "packed"; "" if only by its name.
 
     Configs are in a model or in its folder `configs`, code is beside model.py in a folder of a model. The
     repository itself may be the only model.

@@ -17,7 +17,7 @@ from triton_fleet.repository.model_config import CONFIG
 from triton_fleet.repository.reading.archive import read_archive
 from triton_fleet.repository.reading.collector import Collector
 from triton_fleet.repository.reading.file_store import FileStore, kind_of
-from triton_fleet.repository.reading.gunzip import Bounds, TooLargeError
+from triton_fleet.repository.reading.gunzip import ArchiveTooLargeError, Bounds
 from triton_fleet.repository.reading.paths import FOLDER, TooManyError
 from triton_fleet.repository.stream import FileStream, UnreadableError
 
@@ -52,51 +52,51 @@ def _entry(entry: os.DirEntry[str]) -> FolderEntry:
             return FolderEntry(entry.name, EntryKind.FILE, entry.stat(follow_symlinks=False).st_size)
     except FileNotFoundError:  # gone by now
         pass
-    return FolderEntry(entry.name, EntryKind.OTHER)
+    return FolderEntry(entry.name, EntryKind.SPECIAL)
 
 
-def read_folder(folder: Path, *, packed: bool = False) -> Contents:
+def read_folder(folder: Path, *, is_packed: bool = False) -> Contents:
     """The content of a folder; links in it are not followed.
 
     Packed environments are read only if a config has the parameter that names one: it takes seconds.
 
     Args:
         folder: The model repository.
-        packed: Whether this product packs it, and so leaves hidden entries and what Python made out.
+        is_packed: Whether this product packs it, and so leaves hidden entries and what Python made out.
 
     Raises:
         FindingsError: it cannot be listed.
     """
     collector = Collector(folder, archive=False)
     try:
-        _list(collector, packed=packed)
+        _list(collector, is_packed=is_packed)
     except TooManyError as error:
         collector.notes.add("FL443", f"the rest of the folder is not checked: {error}")
     except OSError as error:
         message = f"the folder cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=folder)]) from error
     _read(collector)
-    return _packed_contents(collector.contents()) if packed else collector.contents()
+    return _packed_contents(collector.contents()) if is_packed else collector.contents()
 
 
-def _list(collector: Collector, *, packed: bool) -> None:
-    folders = _entries(collector, "", packed=packed)
+def _list(collector: Collector, *, is_packed: bool) -> None:
+    folders = _entries(collector, "", is_packed=is_packed)
     while folders:
         folder = folders.pop()
         try:
-            folders += _entries(collector, folder, packed=packed)
+            folders += _entries(collector, folder, is_packed=is_packed)
         except OSError as error:
             collector.notes.add("FL406", f"the folder cannot be read: {error.strerror}", folder)
 
 
-def _entries(collector: Collector, folder: str, *, packed: bool) -> list[str]:
+def _entries(collector: Collector, folder: str, *, is_packed: bool) -> list[str]:
     """Add what is in a folder; the folders in it."""
     left_out_above = not all(map(belongs, folder.split("/"))) if folder else False
     folders = []
     for name, kind, size in folder_entries(f"{collector.place}/{folder}" if folder else str(collector.place)):
         path = f"{folder}/{name}" if folder else name
         left_out = left_out_above or not belongs(name)
-        if left_out and packed:
+        if left_out and is_packed:
             continue
         if NO_TEXT.search(name):
             message = f"the name {name!r} contains control characters or is not UTF-8"
@@ -108,7 +108,7 @@ def _entries(collector: Collector, folder: str, *, packed: bool) -> list[str]:
         elif kind is not EntryKind.FILE and not left_out:
             message = "only folders and files can be packed; this is a link or a device"
             # A link may lead to what Triton reads well, in a repository that somebody else packs.
-            lenient = kind is EntryKind.LINK and not packed
+            lenient = kind is EntryKind.LINK and not is_packed
             severity = Severity.WARNING if lenient else Severity.ERROR
             collector.notes.add("FL403", message, path, "replace it with the file itself", severity)
     return folders
@@ -140,7 +140,7 @@ def _packed_contents(contents: Contents) -> Contents:
         if entry.kind is not EntryKind.FOLDER or path in with_files or "/" not in path
     }
     findings.sort(key=lambda problem: problem.sort_key)
-    return replace(contents, entries=dict(sorted(entries.items())), findings=tuple(findings), packed=True)
+    return replace(contents, entries=dict(sorted(entries.items())), findings=tuple(findings), is_packed=True)
 
 
 def _left_out(folder: Path) -> Finding:
@@ -166,7 +166,7 @@ def _note_pointers(collector: Collector, kinds: Mapping[str, str]) -> set[str]:
 
 
 def _read(collector: Collector) -> None:
-    bounds = Bounds(packed=0)
+    bounds = Bounds(packed_size=0)
     store = FileStore(collector, bounds)
     kinds = {path: kind_of(path) for path, size in collector.files()}
     pointers = _note_pointers(collector, kinds)
@@ -177,7 +177,7 @@ def _read(collector: Collector) -> None:
         if kinds[path] == "packed":
             if not any(ENVIRONMENT_KEY in text for text in collector.texts.values()):
                 break
-            bounds.packed += size
+            bounds.packed_size += size
         try:
             with (collector.place / path).open("rb", buffering=0) as file:
                 before = os.fstat(file.fileno())
@@ -186,7 +186,7 @@ def _read(collector: Collector) -> None:
             if after.st_size != size or before.st_mtime_ns != after.st_mtime_ns:
                 change = changed_while_read(collector.place / path)
                 collector.notes.add(change.code, change.message, path, change.hint)
-        except TooLargeError as error:
+        except ArchiveTooLargeError as error:
             collector.notes.add("FL443", f"{path!r} is not checked: {error}", path)
         except (OSError, UnreadableError) as error:
             reason = error.strerror if isinstance(error, OSError) else error

@@ -21,16 +21,16 @@ MAX_ENTRIES = 1_000_000
 """Entries of archives and of archives in them, also of one name; an unpacked environment has some 50,000."""
 
 
-class TooLargeError(UnreadableError):
+class ArchiveTooLargeError(UnreadableError):
     """It unpacks to more than the limit."""
 
 
 @dataclass
 class Bounds:
-    """What has been unpacked so far of archives and of archives in them; `packed` are their bytes on disk."""
+    """Sizes unpacked so far, also in archives; `packed_size` is that of the outer ones on disk."""
 
-    packed: int
-    unpacked: int = 0
+    packed_size: int
+    unpacked_size: int = 0
     entries: int = 0
 
     def enter(self) -> None:
@@ -41,7 +41,7 @@ class Bounds:
         """
         self.entries += 1
         if self.entries > MAX_ENTRIES:
-            raise TooLargeError(f"it holds more than {MAX_ENTRIES} entries")
+            raise ArchiveTooLargeError(f"it holds more than {MAX_ENTRIES} entries")
 
     def unpack(self, size: int) -> None:
         """So many bytes more.
@@ -49,15 +49,15 @@ class Bounds:
         Raises:
             TooLargeError: they are too many.
         """
-        self.unpacked += size
-        if self.unpacked > MAX_SIZE:
-            raise TooLargeError(f"it unpacks to more than {MAX_SIZE >> 40} TiB")
-        if self.unpacked > FREE + MAX_RATIO * self.packed:
-            raise TooLargeError(f"it unpacks to more than {MAX_RATIO} times its size")
+        self.unpacked_size += size
+        if self.unpacked_size > MAX_SIZE:
+            raise ArchiveTooLargeError(f"it unpacks to more than {MAX_SIZE >> 40} TiB")
+        if self.unpacked_size > FREE + MAX_RATIO * self.packed_size:
+            raise ArchiveTooLargeError(f"it unpacks to more than {MAX_RATIO} times its size")
 
 
 class Gunzip(Stream):
-    """What a gzip stream holds; several in a row are one, and zeros may follow."""
+    """Content of a gzip stream; several in a row are one, and zeros may follow."""
 
     def __init__(self, stream: Stream, bounds: Bounds) -> None:
         super().__init__()
@@ -97,14 +97,14 @@ class Gunzip(Stream):
         return True
 
 
-def gunzip(stream: Stream, bounds: Bounds, *, required: bool = False) -> Stream:
+def gunzip(stream: Stream, bounds: Bounds, *, is_required: bool = False) -> Stream:
     """The content of a gzip stream; any other stream itself.
 
     Raises:
-        UnreadableError: it is not gzip, which is `required`.
+        UnreadableError: it is not gzip where that `is_required`.
     """
     if stream.peek(len(MAGIC)) == MAGIC:
         return Gunzip(stream, bounds)
-    if required:
+    if is_required:
         raise UnreadableError("it is not gzip")
     return stream

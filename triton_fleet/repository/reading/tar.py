@@ -87,7 +87,7 @@ def members(stream: Stream, bounds: Bounds, *, strict: bool = False) -> Iterator
     """
     if not strict:
         _require_begin(stream)
-    while (block := stream.read_exactly(BLOCK)) and block.count(0) != BLOCK:
+    while (block := stream.read_exact(BLOCK)) and block.count(0) != BLOCK:
         bounds.enter()
         header = _header(block, strict)
         extensions: dict[str, str] = {}
@@ -192,7 +192,7 @@ def _extension(stream: Stream, header: tarfile.TarInfo, strict: bool) -> dict[st
 
 
 def _whole(stream: Stream, size: int) -> bytes:
-    data = stream.read_exactly(size)
+    data = stream.read_exact(size)
     if len(data) < size:
         raise CutOffError(CUT_OFF)
     return data

@@ -34,7 +34,7 @@ class Parser:
         self._advance()
         return message
 
-    def _field(self, depth: int) -> Field:
+    def _field(self, depth: int) -> ConfigField:
         token = self._expect("word", "the name of a field")
         name, at = self._tokens.text(token).decode(), self._tokens.starts[token]
         if self._kinds[self._next] == ":":
@@ -44,7 +44,7 @@ class Parser:
         if self._kinds[self._next] != "[":
             return self._parse_value(name, at, depth)
         self._open(depth)
-        return Field(name, at, self._items(name, depth + 1))
+        return ConfigField(name, at, self._items(name, depth + 1))
 
     def _items(self, name: str, depth: int) -> Items:
         items = Items()
@@ -57,12 +57,12 @@ class Parser:
         self._advance()
         return items
 
-    def _parse_value(self, name: str, at: int, depth: int) -> Field:
+    def _parse_value(self, name: str, at: int, depth: int) -> ConfigField:
         opening = self._kinds[self._next]
         if opening not in ("{", "<"):
-            return Field(name, at, self._scalar())
+            return ConfigField(name, at, self._scalar())
         self._open(depth)
-        return Field(name, at, self.message(CLOSERS[opening], depth + 1))
+        return ConfigField(name, at, self.message(CLOSERS[opening], depth + 1))
 
     def _scalar(self) -> Scalar:
         """Adjacent literals are one string."""
@@ -129,20 +129,20 @@ class Scalar:
 
 @dataclass(slots=True)
 class Message:
-    """What stands between braces, or the whole file."""
+    """Fields between braces, or of the whole file."""
 
-    fields: list[Field] = field(default_factory=list)
+    fields: list[ConfigField] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Items:
     """A list in brackets."""
 
-    items: list[Field] = field(default_factory=list)
+    items: list[ConfigField] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Field:
+class ConfigField:
     """A name and its value, or one item of a list; `at` is where it begins."""
 
     name: str
@@ -153,7 +153,7 @@ class Field:
 Value: TypeAlias = Scalar | Message | Items
 
 
-def elements(fields: Sequence[Field]) -> Iterator[Field]:
+def elements(fields: Sequence[ConfigField]) -> Iterator[ConfigField]:
     """Each occurrence of a field, in either spelling: `x: [1, 2]` and `x: 1 x: 2` are the same."""
     for item in fields:
         if isinstance(item.value, Items):

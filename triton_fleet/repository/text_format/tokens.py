@@ -66,7 +66,7 @@ class Tokens:
         return self.content[self.starts[number] : self.ends[number]]
 
     def error(self, number: int, problem: str) -> PbtxtError:
-        """What is wrong with a token."""
+        """The error of a token."""
         return PbtxtError(self.line(self.starts[number]), problem)
 
     def line(self, at: int) -> int:

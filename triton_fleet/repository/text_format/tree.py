@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from triton_fleet.repository.text_format.parser import Field, Message, Parser, Scalar, elements
+from triton_fleet.repository.text_format.parser import ConfigField, Message, Parser, Scalar, elements
 from triton_fleet.repository.text_format.tokens import Tokens
 
 
@@ -67,9 +67,9 @@ class Tree:
                 break
             at, element, entry = occurrences.at, occurrences.first, None
             if steps and isinstance(steps[0], int):
-                element = occurrences.chosen(steps.popleft())
+                element = occurrences.choose(steps.popleft())
                 at = element.at if element else at
-            elif steps and (entry := occurrences.chosen(steps[0])):
+            elif steps and (entry := occurrences.choose(steps[0])):
                 steps.popleft()
                 at, element = entry.at, entry
             if element is None or not isinstance(element.value, Message):
@@ -93,36 +93,36 @@ class Tree:
 class Occurrences:
     """All fields of one name in one message, at least one; `at` is where the first stands."""
 
-    def __init__(self, fields: Sequence[Field]) -> None:
+    def __init__(self, fields: Sequence[ConfigField]) -> None:
         self.at = fields[0].at
         self._elements = list(elements(fields))
 
-    def chosen(self, step: int | str) -> Field | None:
+    def choose(self, step: int | str) -> ConfigField | None:
         """The one of this number or key; None if there is none."""
         if isinstance(step, str):
             return self._entries.get(step)
         return self._elements[step] if 0 <= step < len(self._elements) else None
 
     @property
-    def first(self) -> Field | None:
+    def first(self) -> ConfigField | None:
         """None if all that stands there is an empty list."""
-        return self.chosen(0)
+        return self.choose(0)
 
     @cached_property
-    def _entries(self) -> dict[str, Field]:
+    def _entries(self) -> dict[str, ConfigField]:
         """By key; what protobuf takes of several with one key is the last."""
         return {key: element for element in self._elements if (key := _key(element)) is not None}
 
 
 def by_name(message: Message) -> dict[str, Occurrences]:
     """The fields of a message."""
-    fields: dict[str, list[Field]] = {}
+    fields: dict[str, list[ConfigField]] = {}
     for field in message.fields:
         fields.setdefault(field.name, []).append(field)
     return {name: Occurrences(of_name) for name, of_name in fields.items()}
 
 
-def _key(entry: Field) -> str | None:
+def _key(entry: ConfigField) -> str | None:
     fields = entry.value.fields if isinstance(entry.value, Message) else ()
     for field in fields:
         if field.name == "key" and isinstance(field.value, Scalar):

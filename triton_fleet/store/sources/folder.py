@@ -101,7 +101,7 @@ class FolderSource(RepositorySource):
         Raises:
             FindingsError: it cannot be listed.
         """
-        return cls(read_folder(folder, packed=True), container)
+        return cls(read_folder(folder, is_packed=True), container)
 
     @cached_property
     def copyable_models(self) -> tuple[str, ...]:

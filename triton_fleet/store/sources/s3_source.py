@@ -60,7 +60,7 @@ class S3Source(RepositorySource):
         collector, stream = self._collector(), DigestWriter(sink)
         checksums = self._write(stream, collector)
         compare_digest(self._location, self._spec_digest, stream.digest)
-        self.contents, self._is_read = replace(collector.contents(), packed=True), True
+        self.contents, self._is_read = replace(collector.contents(), is_packed=True), True
         return checksums
 
     def served_models(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class S3ArchiveSource(S3Source):
 
     def _entries(self, stream: DigestWriter, collector: Collector) -> Iterator[Entry]:
         gzip_stream = ChunkStream(object_chunks(self._s3, self._location))
-        store = FileStore(collector, Bounds(packed=0))
+        store = FileStore(collector, Bounds(packed_size=0))
         with self._refusals():
             for path, member in strict_members(gzip_stream, collector, stream.write):
                 content = None if member.is_folder else partial(self._chunks, store, path, member.content)
@@ -148,7 +148,7 @@ class S3ArchiveSource(S3Source):
     def _chunks(self, store: FileStore, path: str, content: Part) -> Iterator[bytes]:
         with self._refusals():
             yield from store.watch(path, content.size, content.pieces())
-            if content.left:
+            if content.remaining_size:
                 raise CutOffError(CUT_OFF)
 
 
@@ -176,7 +176,7 @@ class S3PrefixSource(S3Source):
     def _entries(self, collector: Collector) -> Iterator[Entry]:
         with self._refusals():
             etags = self._list_objects(collector)
-        store = FileStore(collector, Bounds(packed=0))
+        store = FileStore(collector, Bounds(packed_size=0))
         sizes = {**dict.fromkeys(collector.folders()), **dict(collector.files())}
         for path in sorted(sizes, key=lambda path: packing_key(path, is_folder=sizes[path] is None)):
             yield self._entry(path, sizes[path], etags.get(path), store)

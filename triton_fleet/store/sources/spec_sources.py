@@ -107,7 +107,7 @@ class SpecRepositories:
             FindingsError: the folder does not exist, the place is the line of the spec; or it cannot be read.
         """
         if index not in self._contents:
-            self._contents[index] = read_folder(self.place(index), packed=True)
+            self._contents[index] = read_folder(self.place(index), is_packed=True)
         return self._contents[index]
 
     def folder(self, index: int) -> FolderSource:
@@ -117,7 +117,7 @@ class SpecRepositories:
             FindingsError: as `contents`.
         """
         container = serving_container(self.loaded_spec, self.loaded_spec.spec.models[index])
-        container = replace(container, built=container.built.union(self._late.get(index, ())))
+        container = replace(container, engine_models=container.engine_models.union(self._late.get(index, ())))
         if (index, container) not in self._sources:
             self._sources[index, container] = FolderSource(self.contents(index), container)
         return self._sources[index, container]
@@ -132,11 +132,11 @@ def serving_container(loaded_spec: LoadedSpec, archive: Archive) -> ServingConta
     spec = loaded_spec.spec
     return ServingContainer(
         multi_model=spec.mode is Mode.MULTI_MODEL,
-        loads_all=spec.mode is Mode.SHARED_CONTAINER,
+        loads_all_models=spec.mode is Mode.SHARED_CONTAINER,
         release=spec.triton,
         default_model=spec.default_model if spec.mode is Mode.SINGLE else None,
         further=frozenset(spec.container.further_models),
-        built=built_models(archive),
+        engine_models=built_models(archive),
         own_image=spec.own_image is not None,
     )
 

@@ -20,7 +20,7 @@ from triton_fleet.catalog.releases import numbers
 from triton_fleet.core.folders import source_path
 from triton_fleet.repository.onnx.graph import read_header
 from triton_fleet.repository.onnx.types import text
-from triton_fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError
+from triton_fleet.repository.onnx.wire import BYTES, FieldBudget, Wire, WireError, WireField
 from triton_fleet.repository.plan import FORMAT_0, HEADER, VERSION, plan_version
 from triton_fleet.repository.stream import Stream
 
@@ -76,7 +76,7 @@ def require_inputs(model: bytes, shapes: str) -> None:
 
 
 def _nodes(model: bytes) -> Iterator[_Node]:
-    wire = Wire(Stream(model), len(model), Budget())
+    wire = Wire(Stream(model), len(model), FieldBudget())
     for graph in wire.fields(len(model)):
         if (graph.number, graph.kind) == (GRAPH, BYTES):
             for node in wire.fields(graph.value):
@@ -84,7 +84,7 @@ def _nodes(model: bytes) -> Iterator[_Node]:
                     yield _node(wire, node)
 
 
-def _node(wire: Wire, message: Field) -> _Node:
+def _node(wire: Wire, message: WireField) -> _Node:
     texts = {OUTPUT: "", OPERATOR: "", DOMAIN: ""}
     for field in wire.fields(message.value):
         if field.number in texts and field.kind == BYTES:
