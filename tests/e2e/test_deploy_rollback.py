@@ -99,9 +99,9 @@ def test_a_description_that_is_late_is_not_taken_for_another_failure(
     cloudformation = access.client("cloudformation")
     late = list[str]()
 
-    def say_once_what_was(parsed_values: dict[str, Any], **_: Any) -> None:
+    def say_once_what_was(parsed: dict[str, Any], **_: Any) -> None:
         if late:
-            parsed_values["Stacks"][0]["StackStatus"] = late.pop()
+            parsed["Stacks"][0]["StackStatus"] = late.pop()
 
     events = cloudformation.meta.events
     events.register(

@@ -10,8 +10,8 @@ from tests.support.guarded_endpoint import Clients, GuardedEndpoint
 def clients_with_answer(endpoint: GuardedEndpoint, operation: str, **answer: Any) -> Clients:
     """Clients that see these members in the answers of one operation."""
 
-    def after(name: str, parsed_values: dict[str, Any]) -> None:
+    def after(name: str, parsed: dict[str, Any]) -> None:
         if name == operation:
-            (parsed_values["Stacks"][0] if operation == "DescribeStacks" else parsed_values).update(answer)
+            (parsed["Stacks"][0] if operation == "DescribeStacks" else parsed).update(answer)
 
     return endpoint.account.clients(after=after)

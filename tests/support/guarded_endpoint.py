@@ -89,7 +89,7 @@ class Account:
                 )
             if after:
                 answer.meta.events.register(
-                    "after-call", lambda model, parsed_value, **_: after(model.name, parsed_value)
+                    "after-call", lambda model, parsed, **_: after(model.name, parsed)
                 )
             return answer
 

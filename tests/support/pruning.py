@@ -37,8 +37,8 @@ def work(
 def date_answers(bucket: ArtifactBucket, date: str) -> None:
     """Have the embedded S3 give its listings this date."""
 
-    def date_object(parsed_values: dict[str, Any], **_: object) -> None:
-        parsed_values["ResponseMetadata"]["HTTPHeaders"]["date"] = date
+    def date_object(parsed: dict[str, Any], **_: object) -> None:
+        parsed["ResponseMetadata"]["HTTPHeaders"]["date"] = date
 
     events = bucket.s3.meta.events
     events.unregister("after-call.s3.ListObjectsV2", unique_id="date")

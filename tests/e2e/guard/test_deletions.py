@@ -31,11 +31,11 @@ def test_the_endpoint_is_deleted_only_when_sagemaker_takes_that(
 def test_an_endpoint_that_is_under_way_for_too_long_is_reported_with_a_remedy(
     scaled_endpoint: GuardedEndpoint,
 ) -> None:
-    def after(name: str, parsed_values: dict[str, Any]) -> None:
+    def after(name: str, parsed: dict[str, Any]) -> None:
         if name == "DescribeStacks":
-            parsed_values["Stacks"][0]["StackStatus"] = "DELETE_IN_PROGRESS"
+            parsed["Stacks"][0]["StackStatus"] = "DELETE_IN_PROGRESS"
         elif name == "DescribeEndpoint":
-            parsed_values["EndpointStatus"] = "Updating"
+            parsed["EndpointStatus"] = "Updating"
 
     event = scaled_endpoint.event("after", OLD, RequestType="Delete")
     did = scaled_endpoint.answer_too_late(event, scaled_endpoint.account.clients(after=after))["Data"][
@@ -50,11 +50,11 @@ def test_an_endpoint_that_is_under_way_for_too_long_is_reported_with_a_remedy(
 
 @pytest.mark.parametrize("state", ["UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE"])
 def test_a_clean_up_waits_for_no_endpoint(scaled_endpoint: GuardedEndpoint, state: str) -> None:
-    def after(name: str, parsed_values: dict[str, Any]) -> None:
+    def after(name: str, parsed: dict[str, Any]) -> None:
         if name == "DescribeStacks":
-            parsed_values["Stacks"][0]["StackStatus"] = state
+            parsed["Stacks"][0]["StackStatus"] = state
         elif name == "DescribeEndpoint":
-            parsed_values["EndpointStatus"] = "Updating"
+            parsed["EndpointStatus"] = "Updating"
 
     event = scaled_endpoint.event("before", OLD, RequestType="Delete")
     event["ResourceProperties"]["CleanupLooks"] = "15"

@@ -266,10 +266,10 @@ def test_a_configuration_that_was_deleted_counts_as_another_type(scaled_endpoint
 def test_while_an_update_is_in_progress_nothing_is_registered(moved_endpoint: GuardedEndpoint) -> None:
     """A target that is registered now would stand in the way of the update back."""
 
-    def after(operation: str, parsed_values: dict[str, Any]) -> None:
+    def after(operation: str, parsed: dict[str, Any]) -> None:
         if operation == "DescribeEndpoint":
-            parsed_values["EndpointStatus"] = "Updating"
-            parsed_values["PendingDeploymentSummary"] = {"EndpointConfigName": moved_endpoint.config(OLD)}
+            parsed["EndpointStatus"] = "Updating"
+            parsed["PendingDeploymentSummary"] = {"EndpointConfigName": moved_endpoint.config(OLD)}
 
     with pytest.raises(GuardError, match=f"endpoint {moved_endpoint.name} is Updating"):
         moved_endpoint.answer_too_late(

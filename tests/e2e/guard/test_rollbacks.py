@@ -44,9 +44,9 @@ def busy(endpoint: GuardedEndpoint) -> Clients:
     states = ["Updating"]
     endpoint.meanwhile = states.clear
 
-    def after(name: str, parsed_values: dict[str, Any]) -> None:
+    def after(name: str, parsed: dict[str, Any]) -> None:
         if name == "DescribeEndpoint" and states:
-            parsed_values["EndpointStatus"] = states[0]
+            parsed["EndpointStatus"] = states[0]
 
     return endpoint.account.clients(after=after)
 

@@ -143,9 +143,9 @@ def test_an_activity_that_has_not_reached_the_endpoint_is_waited_for(
         {"ActivityId": "1", "StatusCode": "Pending", "Description": "Setting desired instance count to 3."}
     ]
 
-    def after(name: str, parsed_values: dict[str, Any]) -> None:
+    def after(name: str, parsed: dict[str, Any]) -> None:
         if name == "DescribeScalingActivities":
-            parsed_values["ScalingActivities"] = list(pending_values)
+            parsed["ScalingActivities"] = list(pending_values)
 
     scaled_endpoint.meanwhile = pending_values.clear
     scaled_endpoint.answer(

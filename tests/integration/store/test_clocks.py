@@ -79,9 +79,9 @@ def test_a_lease_expires_by_the_clock_that_dates_it_even_when_that_is_set_back(
     lease = Lease(s3, BUCKET, "sha256:" + 64 * "0", Terms(holder="somebody", token="t", seconds=300))
     assert lease.take()
 
-    def answer_at_skew(parsed_values: dict[str, Any], **_: object) -> None:
-        moment = parsed_values["LastModified"] + later
-        parsed_values["ResponseMetadata"]["HTTPHeaders"]["date"] = format_datetime(
+    def answer_at_skew(parsed: dict[str, Any], **_: object) -> None:
+        moment = parsed["LastModified"] + later
+        parsed["ResponseMetadata"]["HTTPHeaders"]["date"] = format_datetime(
             moment.astimezone(UTC), usegmt=True
         )
 

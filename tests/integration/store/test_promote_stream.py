@@ -52,10 +52,10 @@ def test_where_a_connection_breaks_the_next_one_goes_on(promotion: Promotion) ->
     reader = promotion.another_s3("staging")
     broken_numbers: list[int] = []
 
-    def break_first(parsed_values: dict[str, Any], **_: object) -> None:
+    def break_first(parsed: dict[str, Any], **_: object) -> None:
         if not broken_numbers:
             broken_numbers.append(1)
-            parsed_values["Body"] = StreamingBody(io.BytesIO(b"12"), 5)
+            parsed["Body"] = StreamingBody(io.BytesIO(b"12"), 5)
 
     reader.meta.events.register("after-call.s3.GetObject", break_first)
     assert copy_object(promotion, s3=reader)

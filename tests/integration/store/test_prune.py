@@ -110,12 +110,12 @@ def test_models_of_all_pages_count(artifact_bucket: ArtifactBucket) -> None:
     def note_page(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
         context["page"] = int(params.get("NextToken", 0))
 
-    def one_a_page(parsed_values: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    def one_a_page(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> None:
         """The embedded SageMaker has all of them in one answer."""
-        page, models = context["page"], parsed_values["Models"]
-        parsed_values["Models"] = models[page : page + 1]
+        page, models = context["page"], parsed["Models"]
+        parsed["Models"] = models[page : page + 1]
         if page + 1 < len(models):
-            parsed_values["NextToken"] = str(page + 1)
+            parsed["NextToken"] = str(page + 1)
 
     kept_texts = [artifact_bucket.put(f"endpoints/{name}/{HEX}.tar.gz") for name in ("a", "b", "c")]
     for key in kept_texts:

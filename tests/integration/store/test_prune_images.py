@@ -136,8 +136,8 @@ def test_images_younger_than_a_day_stay_and_are_counted(
 def test_an_image_is_as_young_as_its_record(bucket: ArtifactBucket, repository: ContainerRepository) -> None:
     build_image(bucket, repository, OLD)
 
-    def pushed_long_ago(parsed_values: dict[str, Any], **_: object) -> None:
-        for image_detail in parsed_values["imageDetails"]:
+    def pushed_long_ago(parsed: dict[str, Any], **_: object) -> None:
+        for image_detail in parsed["imageDetails"]:
             image_detail["imagePushedAt"] = later(hours=-1000)
 
     events = bucket.ecr.meta.events

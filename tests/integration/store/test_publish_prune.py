@@ -103,9 +103,9 @@ def test_uploads_that_nobody_completed_are_aborted(artifact_bucket: ArtifactBuck
         artifact_bucket.s3.create_multipart_upload(Bucket=BUCKET, Key=key)
     start_time = datetime.now(UTC)
 
-    def set_date(parsed_values: dict[str, Any], **_: object) -> None:
+    def set_date(parsed: dict[str, Any], **_: object) -> None:
         """The embedded S3 says of each upload that it was begun in 2010."""
-        for upload in parsed_values.get("Uploads", []):
+        for upload in parsed.get("Uploads", []):
             upload["Initiated"] = start_time
 
     artifact_bucket.s3.meta.events.register("after-call.s3.ListMultipartUploads", set_date)
@@ -137,10 +137,10 @@ def refuse(artifact_bucket: ArtifactBucket, key: str) -> None:
         context["refused"] = [entry for entry in objects if entry["Key"] == key]
         params["Delete"]["Objects"] = [entry for entry in objects if entry["Key"] != key] or [{"Key": "none"}]
 
-    def answer(parsed_values: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    def answer(parsed: dict[str, Any], context: dict[str, Any], **_: object) -> None:
         for entry in context["refused"]:
             error = {"Key": entry["Key"], "Code": "AccessDenied", "Message": "Access Denied"}
-            parsed_values.setdefault("Errors", []).append(error)
+            parsed.setdefault("Errors", []).append(error)
 
     artifact_bucket.s3.meta.events.register("before-parameter-build.s3.DeleteObjects", drop)
     artifact_bucket.s3.meta.events.register("after-call.s3.DeleteObjects", answer)

@@ -42,11 +42,11 @@ def test_an_object_that_is_replaced_while_it_is_read_is_refused_by_name(
         repositories.s3.delete_object(Bucket=BUCKET, Key="team/embed.tar.gz")
     text = "team/NOTES" if form == "team/" else "team/embed.tar.gz"
 
-    def replace(parsed_value: Any, **_: object) -> None:
+    def replace(parsed: Any, **_: object) -> None:
         if repositories.reads == 1:
             repositories.put("team/embed/1/model.py" if form == "team/" else text, b"x = 2\n")
             if form != "team/":
-                parsed_value["Body"] = BreakingBody(parsed_value["Body"].read(10))
+                parsed["Body"] = BreakingBody(parsed["Body"].read(10))
 
     answer_event(repositories.s3, "after-call.s3.GetObject", replace)
     finding = repositories.refusal()
@@ -77,9 +77,9 @@ def test_a_connection_that_breaks_goes_on_where_it_was(faulty_repositories: Repo
     repositories.archive(stream)
     repositories.spec("team/embed.tar.gz", digest(stream))
 
-    def break_off(parsed_value: Any, **_: object) -> None:
+    def break_off(parsed: Any, **_: object) -> None:
         if repositories.reads < 8:
-            parsed_value["Body"] = BreakingBody(parsed_value["Body"].read(40))
+            parsed["Body"] = BreakingBody(parsed["Body"].read(40))
 
     answer_event(repositories.s3, "after-call.s3.GetObject", break_off)
     assert len(repositories.lock()) == 1
@@ -91,8 +91,8 @@ def test_a_connection_that_only_breaks_is_given_up(faulty_repositories: Reposito
     repositories.archive(stream)
     repositories.spec("team/embed.tar.gz", digest(stream))
 
-    def break_off(parsed_value: Any, **_: object) -> None:
-        parsed_value["Body"] = BreakingBody(b"")
+    def break_off(parsed: Any, **_: object) -> None:
+        parsed["Body"] = BreakingBody(b"")
 
     answer_event(repositories.s3, "after-call.s3.GetObject", break_off)
     with pytest.raises(CannotRunError, match=r"sentences.yaml:5: s3://.*embed.tar.gz cannot be read"):

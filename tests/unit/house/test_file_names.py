@@ -77,6 +77,7 @@ DICTATED_NAMES: Mapping[str, str] = {
     "isolated": "a parameter of the public constructs, as `network.isolated` of a spec",
     "served": "a field of the public EndpointParts",
     "last_modified": "a field of moto's keys",
+    "parsed": "a keyword of botocore's events",
     "now": "a method of datetime that a clock of tests replaces",
     "locked": "the option `--locked`",
     "drop_missing": "the option `--drop-missing`",
