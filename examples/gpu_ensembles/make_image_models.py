@@ -42,7 +42,7 @@ class Graph:
         return name
 
     def draw(self, name: str, *shape: int, limit: float) -> str:
-        """Weights between -bound and bound."""
+        """Weights between -limit and limit."""
         values = limit * (2.0 * self._random.random_sample(shape) - 1.0)
         self.weights.append(numpy_helper.from_array(values.astype(np.float32), name))
         return name
@@ -51,7 +51,7 @@ class Graph:
         """A convolution and a ReLU; with a stride of 1 the image keeps its size."""
         into = self._channels[x]
         # He's bound, which keeps the spread of values from layer to layer.
-        weight = self.draw(f"{name}.weight", out, into, size, size, bound=math.sqrt(6 / (into * size**2)))
+        weight = self.draw(f"{name}.weight", out, into, size, size, limit=math.sqrt(6 / (into * size**2)))
         pads = [size // 2 if stride == 1 else 0] * 4
         output = self.add(
             "Conv",
@@ -97,7 +97,7 @@ def onnx_model() -> bytes:
     x = g.inception("mixed.second", x, 32, 16)
     x = g.add("Flatten", "features", g.add("GlobalAveragePool", "average", x))
     features = 4 * 32
-    weight = g.draw("classes.weight", features, CLASSES, bound=CONTRAST * math.sqrt(3 / features))
+    weight = g.draw("classes.weight", features, CLASSES, limit=CONTRAST * math.sqrt(3 / features))
     g.add("Softmax", OUTPUT, g.add("MatMul", "classes", x, weight), axis=-1)
     graph = helper.make_graph(
         g.nodes,

@@ -75,7 +75,7 @@ class Graph:
     def drawn_conv(self, name: str, x: str, channels: tuple[int, int], side: int, stride: int = 1) -> str:
         """A convolution without bias, so that a black picture stays black; channels are out and in."""
         limit = math.sqrt(6 / (channels[1] * side**2))  # He's, which keeps the spread from layer to layer
-        weight = self.draw(f"{name}.weight", *channels, side, side, bound=limit)
+        weight = self.draw(f"{name}.weight", *channels, side, side, limit=limit)
         return self.conv(name, x, weight, side, stride=stride)
 
     def file(self, name: str, input: tuple[str, list[Any]], output: tuple[str, list[Any]]) -> bytes:
@@ -101,8 +101,8 @@ def resnet() -> bytes:
             x = g.drawn_conv(f"{at}.shortcut", x, (channels, before), 1, stride)
         x = g.add("Relu", at, g.add("Add", f"{at}.added", x, y))
     features = g.add("Flatten", "features", g.add("GlobalAveragePool", "average", x))
-    weight = g.draw("classes.weight", 16, RESNET_CLASSES, bound=CONTRAST)
-    g.add("Gemm", "output", features, weight, g.draw("classes.bias", RESNET_CLASSES, bound=1.0))
+    weight = g.draw("classes.weight", 16, RESNET_CLASSES, limit=CONTRAST)
+    g.add("Gemm", "output", features, weight, g.draw("classes.bias", RESNET_CLASSES, limit=1.0))
     shape = ["batch", 3, RESNET_SIDE, RESNET_SIDE]
     return g.file("small_resnet", ("input", shape), ("output", ["batch", RESNET_CLASSES]))
 
