@@ -66,7 +66,7 @@ class TestMetrics:
             if "PredefinedMetricSpecification" in policy_configuration
         }
         assert predefined_metrics
-        assert predefined_metrics <= {metric.predefined for metric in self.known_metrics(kind)}
+        assert predefined_metrics <= {metric.predefined_type for metric in self.known_metrics(kind)}
         assert all(
             ("PredefinedMetricSpecification" in policy_configuration)
             != ("CustomizedMetricSpecification" in policy_configuration)

@@ -27,9 +27,9 @@ HTML = b"<!DOCTYPE html><html><body>Bad Gateway</body></html>"
 SERVED_ANSWER = json.dumps({"EndpointStatus": "InService", "EndpointConfigName": "new"}).encode()
 
 
-def http(status: int, body: bytes, *, missing_number: int = 0, **headers: str) -> bytes:
+def http(status: int, body: bytes, *, missing_bytes: int = 0, **headers: str) -> bytes:
     """An answer as it is on the wire, without so many bytes at its end."""
-    fields = {"Content-Length": str(len(body) + missing_number), **headers}
+    fields = {"Content-Length": str(len(body) + missing_bytes), **headers}
     head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
     return f"HTTP/1.1 {status} Said\r\nConnection: close\r\n{head}\r\n".encode() + body
 
@@ -118,8 +118,8 @@ TRANSIENT_ANSWERS = {
     "too-many": http(429, b"slowly"),
     **{f"html-{status}": http(status, HTML) for status in (500, 502, 503, 504)},
     **{f"empty-{status}": http(status, b"") for status in (500, 502, 503, 504)},
-    "error-breaks-off": http(503, b"{", missing_number=9),
-    "body-breaks-off": http(200, SERVED_ANSWER[:9], missing_number=9),
+    "error-breaks-off": http(503, b"{", missing_bytes=9),
+    "body-breaks-off": http(200, SERVED_ANSWER[:9], missing_bytes=9),
     "closed": None,
 }
 
@@ -129,7 +129,7 @@ def test_what_is_right_passes(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("content", TRANSIENT_ANSWERS.values(), ids=TRANSIENT_ANSWERS)
-@pytest.mark.parametrize("operation", ["described", "invoked"])
+@pytest.mark.parametrize("operation", ["description", "answer"])
 def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, content: bytes | None) -> None:
     setattr(wire, operation, content)
     assert wire.answer_to_look() == NOT_YET
@@ -139,10 +139,10 @@ def test_what_passes_by_itself_is_looked_at_again(wire: Wire, operation: str, co
 
 @pytest.mark.parametrize(
     "content",
-    [b"", http(200, b"{", missing_number=9), http(503, b"{", missing_number=9)],
+    [b"", http(200, b"{", missing_bytes=9), http(503, b"{", missing_bytes=9)],
     ids=["all", "rest", "refusal"],
 )
-@pytest.mark.parametrize("operation", ["described", "invoked"])
+@pytest.mark.parametrize("operation", ["description", "answer"])
 def test_what_takes_too_long_is_looked_at_again(wire: Wire, operation: str, content: bytes) -> None:
     wire.seconds = 0.1
     setattr(wire, operation, content)
@@ -162,7 +162,7 @@ def test_a_model_that_fails_is_no_service_that_fails(wire: Wire) -> None:
         wire.answer_to_look()
 
 
-@pytest.mark.parametrize("operation", ["described", "invoked"])
+@pytest.mark.parametrize("operation", ["description", "answer"])
 def test_a_refusal_for_good_fails_at_once(wire: Wire, operation: str) -> None:
     setattr(wire, operation, refusal_body(400, "ValidationException"))
     with pytest.raises(CheckError, match="ValidationException"):

@@ -68,7 +68,7 @@ def test_every_price_is_of_a_type_that_its_region_hosts() -> None:
 
 def test_every_factor_fits_the_stated_prices() -> None:
     fits = {"cpu": 0, "g": 0, "p": 0}
-    for region, statements in data_file("prices.yaml")["statements"].items():
+    for region, statements in data_file("prices.yaml")["stated"].items():
         for name, price in statements.items():
             if (computed_values := computed_price(name, region)) is not None:
                 assert abs(
