@@ -75,7 +75,7 @@ def product_report(clone: Clone) -> Any:
     clone.edit(
         "constructs/triton_endpoints/endpoint/model.py",
         "image=endpoint.image.uri",
-        'image="constructs_pin:1"',
+        'image="other:1"',
     )
     clone.edit(f"model_specs/{ENDPOINT}.yaml", "max: 4", "max: 6")
     return json.loads(clone.report("--format", "json"))
