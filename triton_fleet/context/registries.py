@@ -23,10 +23,11 @@ _FLEET_REPOSITORY = re.compile(r"(.*/)?triton-fleet-[a-z][a-z0-9]*(-[0-9a-f]{8})
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository of Amazon ECR in the region of an endpoint."""
+    """A repository of Amazon ECR in the region of an endpoint; `arn` is that of a construct of an app."""
 
     account: str
     name: str
+    arn: str | None = None
 
 
 def literal_name(image: object) -> ImageName | None:

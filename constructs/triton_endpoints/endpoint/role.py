@@ -42,17 +42,18 @@ class EndpointRole(Construct):
     endpoint's prefix, not by object: while a new version is rolled out the old one still scales out. The
     alarms that roll rollouts back are granted by their prefix, whether there is a rollout or not, so that no
     permission is new when SageMaker asks for them. The role of a multi-model endpoint may list the whole
-    bucket: it sees the names, sizes and dates of all objects, and reads nothing more. What the old fleet
+    bucket: it sees the names, sizes and dates of all objects, and reads nothing more. So may the role of data
+    whose address only the deploy knows. What the old fleet
     needs is granted until an update ends.
 
-    A role of somebody else's is given_role the same policies, unless it is imported as immutable.
+    A role of somebody else's is given the same policies, unless it is imported as immutable.
     """
 
     def __init__(
         self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, given_role: iam.IRole | None = None
     ) -> None:
         super().__init__(scope, id)
-        self._endpoint, self.given_role = endpoint, given_role
+        self._endpoint = endpoint
         if given_role is None:
             role = self._own_role()
             self.arn, self.name = role.attr_arn, role.ref
@@ -110,7 +111,10 @@ class EndpointRole(Construct):
 
     def _pull_statements(self) -> list[Statement]:
         repositories = [
-            self._endpoint.deployment.arn("ecr", f"repository/{repository.name}", account=repository.account)
+            repository.arn
+            or self._endpoint.deployment.arn(
+                "ecr", f"repository/{repository.name}", account=repository.account
+            )
             for repository in self._endpoint.repositories
         ]
         return [Statement(sid="PullImage", actions=PULL, resources=repositories)] if repositories else []

@@ -30,7 +30,8 @@ from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport, shared_by
 from triton_endpoints.library.values import Values, is_token
 from triton_fleet.catalog.images import image, partition_of, regions_of
-from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext, volume_key
+from triton_fleet.context.registries import Repository
 from triton_fleet.endpoint.resolve import assemble_endpoint
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
@@ -62,7 +63,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Resolution:
-    """An endpoint with everything decided; `shared` is None where nobody declares its support."""
+    """An endpoint with everything decided; `shared_parts` is None where nobody declares its support."""
 
     endpoint: ResolvedEndpoint
     shared_parts: SharedParts | None
@@ -125,7 +126,7 @@ def resolve(
         return None
     report(construct, map(declaration.spec.in_props, warnings))
     if names := values.names[len(environment.values.names) :]:
-        Annotations.of(construct).add_info(f"not checked, as the deploy decides it: {', '.join(names)}")
+        Annotations.of(construct).add_info(f"not checked, as the synth does not know it: {', '.join(names)}")
     tag(construct, endpoint.tags)
     bound_roles(construct, deployment)
     return Resolution(endpoint, shared_parts)
@@ -217,12 +218,24 @@ def _resolve(
     endpoint = endpoints[0] if count == 1 else values.put_back(*endpoints)
     if len({context.named_ami or (context.ami and context.ami.name) for context in contexts}) > 1:
         endpoint = replace(endpoint, ami=None)  # which host image fits depends on a value
+    if is_token(endpoint.instance.type):
+        endpoint = _with_any_instance(endpoint, contexts)
     if declaration.image:
         own = replace(endpoint.image, address=declaration.image.uri, is_own=True)
-        endpoint = replace(endpoint, image=own, engine_image=own, repositories=())
+        repository = Repository(account="", name="", arn=declaration.image.repository.repository_arn)
+        endpoint = replace(endpoint, image=own, engine_image=own, repositories=(repository,))
     elif is_token(deployment.region):
         endpoint = _with_registry(construct, endpoint)
     return placement.with_placement(endpoint) if placement else endpoint, findings
+
+
+def _with_any_instance(endpoint: ResolvedEndpoint, contexts: Sequence[EndpointContext]) -> ResolvedEndpoint:
+    """An endpoint of a type that is not known: it may have a volume, and graphs add up all that it has."""
+    keys = [key for context in contexts if (key := volume_key(context))]
+    instance = replace(endpoint.instance, gpus=1, vcpus=1)
+    return replace(
+        endpoint, instance=instance, volume_key=endpoint.deployment.kms_key if keys else endpoint.volume_key
+    )
 
 
 def _with_registry(construct: Construct, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:

@@ -74,7 +74,7 @@ class TritonEndpoint(EndpointReference):
         """Declare an endpoint of plain props, which mean what the keys of a spec of these names mean.
 
         Args:
-            scope: The parent; its stack has an account and a region.
+            scope: The parent.
             id: The construct's own.
             endpoint_name: The fixed, public name.
             triton: Container release, such as `25.04`.
@@ -165,7 +165,7 @@ class TritonEndpoint(EndpointReference):
         """Declare the endpoint that a spec describes.
 
         Args:
-            scope: The parent; its stack has an account and a region.
+            scope: The parent.
             id: The construct's own.
             spec: The file, relative to the folder in which the app runs.
             environment: A name, the path of an environments/ENV.yaml, whose defaults and overrides hold, or a
@@ -292,8 +292,6 @@ class TritonEndpoint(EndpointReference):
         self._parts = declare(self, declaration, self._placement)
         if self._parts is not None:
             self.node.default_child = self._parts.served.endpoint
-            if declaration.image:
-                declaration.image.repository.grant_pull(self)
 
 
 class _SpecEndpoint(TritonEndpoint):

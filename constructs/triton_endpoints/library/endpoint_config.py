@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import jsii
 from aws_cdk import Duration, Resource
@@ -13,8 +14,10 @@ from aws_cdk.interfaces import aws_sagemaker as interfaces
 from constructs import Construct
 
 from triton_endpoints.endpoint.sagemaker_endpoint import production_variant
+from triton_endpoints.library.environment import report
 from triton_endpoints.library.sagemaker_model import SageMakerModel, facts_of
 from triton_fleet.endpoint.resolved_endpoint import VARIANT
+from triton_fleet.findings import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,11 +64,16 @@ class TritonEndpointConfig(Resource):
             scope: The parent.
             id: The construct's own.
             variants: The variants, each with another name.
-            volume_key: The key of the volumes of instances without local storage; default: AWS's own.
+            volume_key: The key of the instances' volumes, unused for local storage; default: AWS's own.
             detailed_observability: SageMaker's own collector of metrics, which is billed.
             capture: Which calls are captured, and where; default: none.
         """
         super().__init__(scope, id)
+        names = [variant.name for variant in variants]
+        if len(set(names)) < len(names):
+            message = f"two variants are named {max(names, key=names.count)!r}"
+            finding = Finding(code="FL112", message=message, file=Path("variants"), hint="give each `name=`")
+            report(self, [finding])
         self._config = sagemaker.CfnEndpointConfig(
             self,
             "Resource",

@@ -39,7 +39,7 @@ class EngineBuilds(Construct):
         """Declare the project, its role, that of jobs, and the rule that reports builds that fail.
 
         Args:
-            scope: The parent; its stack has an account and a region.
+            scope: The parent.
             id: The construct's own.
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment.
             failures: Who hears of builds that fail; EventBridge is granted to publish, which an imported

@@ -31,7 +31,8 @@ class TritonModel:
     as `fleet check` does.
 
     Attributes:
-        model_data_url: `s3://BUCKET/KEY.tar.gz`, or a prefix that ends in a slash; may hold tokens.
+        model_data_url: `s3://BUCKET/KEY.tar.gz`, or a prefix that ends in a slash; may hold tokens. One that
+            is a token as a whole is an archive, or the prefix of a multi-model endpoint.
         archives: The targets of a multi-model endpoint, without `.tar.gz`; None for a single repository.
         default_model: The model of a single repository that answers; None: its only one.
         encryption_key: The KMS key of the objects; the role is granted its use by S3.
@@ -50,13 +51,6 @@ class TritonModel:
     ) -> TritonModel:
         """One repository: an archive `s3://BUCKET/KEY.tar.gz`, or the files below `s3://BUCKET/PREFIX/`."""
         return cls(model_data_url=model_data_url, default_model=default_model, encryption_key=encryption_key)
-
-    @classmethod
-    def from_url(
-        cls, url: str, *, default_model: str | None = None, encryption_key: kms.IKey | None = None
-    ) -> TritonModel:
-        """The same as `single`."""
-        return cls.single(url, default_model=default_model, encryption_key=encryption_key)
 
     @classmethod
     def from_bucket(cls, bucket: s3.IBucket, key: str, *, default_model: str | None = None) -> TritonModel:
@@ -124,13 +118,18 @@ def packed_asset(scope: Construct, folder: Path) -> tuple[LockedArchive, s3_asse
     return archive, asset
 
 
-def given_data(url: str, key: kms.IKey | None) -> GivenData:
-    """Model data that somebody else keeps."""
+def given_data(url: str, key: kms.IKey | None, *, several: bool) -> GivenData:
+    """Model data that somebody else keeps; `several` targets are below a prefix."""
     key_arn = key.key_arn if key else None
     if not _is_opaque(url):
         return GivenData(url, key_arn)
     path = Fn.select(1, Fn.split(S3, url))
-    return GivenData(url, key_arn, path=path, bucket_name=Fn.select(0, Fn.split("/", path)))
+    return GivenData(
+        url,
+        key_arn,
+        path=f"{path}*" if several else path,
+        bucket_name=Fn.select(0, Fn.split("/", path)),
+    )
 
 
 def _is_opaque(url: str) -> bool:

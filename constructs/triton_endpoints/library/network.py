@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -24,9 +25,14 @@ class VpcPlacement:
     def keys(self) -> dict[str, list[str]]:
         """The keys of a spec with stand-ins, by which the rules see how many there are."""
         return {
-            "subnets": [f"subnet-{number:08x}" for number, _ in enumerate(self.subnets, 1)],
+            "subnets": [f"subnet-{number:08x}" for number in range(1, self._subnet_count + 1)],
             "security_groups": [f"sg-{number:08x}" for number, _ in enumerate(self.groups, 1)],
         }
+
+    @property
+    def _subnet_count(self) -> int:
+        """How many subnets there are; of a list that is a token, two are assumed."""
+        return 2 if Token.is_unresolved(list(self.subnets)) else len(self.subnets)
 
     def with_placement(self, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:
         """The endpoint with the real ids."""

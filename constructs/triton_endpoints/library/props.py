@@ -13,7 +13,8 @@ Time: TypeAlias = str | Duration
 """A time with its unit, `"600s"` or `"10m"`, or a Duration of the CDK."""
 ThresholdValue: TypeAlias = str | int | Duration
 Threshold: TypeAlias = ThresholdValue | Mapping[Literal["warning", "critical"], ThresholdValue] | None
-"""`"200ms"`, `"1%"`, a Duration, or one value by severity; None for no alarm."""
+"""`"200ms"`, `"1%"`, a Duration, or one value by severity; None for no alarm. A number that is a token is in
+CloudWatch's own unit: microseconds, a share of 1, or percent added up over an instance."""
 Keys: TypeAlias = Mapping[str, object]
 """Keys of a spec's section, as docs/spec.md has them."""
 

@@ -182,7 +182,7 @@ class ImportedEndpoint(EndpointReference):
         """Describe an endpoint of the stack's account and region.
 
         Args:
-            scope: The parent; its stack has an account and a region.
+            scope: The parent.
             id: The construct's own.
             endpoint_name: The endpoint's name.
             triton: Its container release, such as `25.04`.

@@ -80,7 +80,7 @@ class SageMakerModel(Resource):
         """Declare a Model of plain props, which mean what the keys of a spec of these names mean.
 
         Args:
-            scope: The parent; its stack has an account and a region.
+            scope: The parent.
             id: The construct's own.
             endpoint_name: The endpoint that will host it; the role may write the logs of this one.
             triton: Container release, such as `25.04`.
@@ -136,8 +136,6 @@ class SageMakerModel(Resource):
         self._role = role or iam.Role.from_role_name(self, "ExecutionRole", own_role.name)
         self._model.node.add_dependency(self._role)
         self.node.default_child = self._model
-        if place:
-            place.repository.grant_pull(self)
 
     @property
     def model_name(self) -> str:

@@ -46,7 +46,9 @@ def claim(construct: Construct, subject: str, hint: str) -> None:
         FindingsError: another construct declares it.
     """
     stack = Stack.of(construct)
-    key = (reference(construct.node.root), stack.account, stack.region, subject.lower())
+    # Nobody knows whether two stacks without an account are in one.
+    account = stack.node.path if Token.is_unresolved(stack.account) else stack.account
+    key = (reference(construct.node.root), account, stack.region, subject.lower())
     owner = _owners.setdefault(key, construct.node.path)
     if owner != construct.node.path:
         message = f"{owner} declares {subject} of this account and region already"
@@ -77,7 +79,7 @@ class SharedParts:
     Attributes:
         construct: The support.
         environment: The environment and its source; None where it is wrong, which the support reports.
-        place: Where it is deployed; None likewise.
+        deployment: Where it is deployed; None likewise.
         parts: What is declared; None where it is deployed already.
     """
 

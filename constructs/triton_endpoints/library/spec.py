@@ -109,14 +109,18 @@ class PropsSpec:
             archive, asset = packed_asset(scope, self.model.folder)
             lock = Lock(endpoint=spec.endpoint, archives={spec.packed_archives[0].name: archive})
             url = f"{S3}{asset.s3_bucket_name}/{asset.s3_object_key}"
-            return SpecData(lock, given_data(url, None), [])
+            return SpecData(lock, given_data(url, None, several=False), [])
         wrong = [
             replace(address_issue, file=Path("model.model_data_url"))
             for address_issue in url_findings(
                 self.model.model_data_url, several=self.model.archives is not None
             )
         ]
-        model_data = given_data(self.model.model_data_url, self.model.encryption_key)
+        model_data = given_data(
+            self.model.model_data_url,
+            self.model.encryption_key,
+            several=self.model.archives is not None,
+        )
         return SpecData(None, model_data, wrong)
 
 
@@ -156,7 +160,7 @@ class FileSpec:
         several = spec.mode is Mode.MULTI_MODEL
         files = None if several else spec.models[0].compression is Compression.NONE
         wrong = list(url_findings(self.model_data_url, several=several, files=files))
-        return SpecData(None, given_data(self.model_data_url, self.model_data_key), wrong)
+        return SpecData(None, given_data(self.model_data_url, self.model_data_key, several=several), wrong)
 
     def _lock_file(self, spec: EndpointSpec, environment: str) -> Path:
         if self.lock is not None:

@@ -37,7 +37,7 @@ class EndpointSupport(Construct):
         """Declare what the endpoints of an environment share.
 
         Args:
-            scope: The parent; its stack has an account and a region.
+            scope: The parent.
             id: The construct's own.
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment.
             bucket: The artifact bucket; default: the environment's `artifact_bucket`, else a new one with the

@@ -25,6 +25,7 @@ RUNS = 4
 _ACCOUNTS = ("210987654321", "321098765432", "432109876543", "543210987654")
 _REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "ap-southeast-1")
 _TYPES = ("ml.g5.xlarge", "ml.g5.12xlarge", "ml.g4dn.xlarge", "ml.c5.xlarge")
+_WORD = "value-{0}"
 _FORMS: Mapping[KeyPath, str | Sequence[str]] = {
     ("instance", "type"): _TYPES,
     ("triton",): tuple(releases()[-RUNS:]),
@@ -34,19 +35,30 @@ _FORMS: Mapping[KeyPath, str | Sequence[str]] = {
     ("kms_key",): "arn:aws:kms:{region}:{account}:key/00000000-0000-4000-8000-{0}",
     ("permissions_boundary",): "arn:aws:iam::{account}:policy/value-{0}",
 }
-"""The forms of values, by the ends of the keys' paths; others are words."""
+"""The forms of values, by the paths of keys; others are words."""
 _SUBSCRIBERS: Mapping[str, str] = {
     "lambda": "lambda:{region}:{account}:function:value-{0}",
     "sqs": "sqs:{region}:{account}:value-{0}",
 }
 _FACTS = (Instance, Release, Alarms, BySeverity)
 """Facts of a type or a release that is not known, and thresholds as the spec has them: those of the first
-stand-in stay, as no rule checks them and nothing is declared of them."""
+stand-in stay. What is declared of them is compared between the stand-ins."""
+
+
+_LEAST_NUMBER = -1e200
+"""Tokens of numbers are below."""
 
 
 def is_token(value: object) -> bool:
-    """Whether the deploy decides a value."""
-    return Token.is_unresolved(value)
+    """Whether the deploy decides a value; the CDK is slow, and only asked of what may be a token."""
+    match value:
+        case None | bool():
+            return False
+        case str():
+            return "{Token[" in value and bool(Token.is_unresolved(value))
+        case int() | float():
+            return value < _LEAST_NUMBER and bool(Token.is_unresolved(value))
+    return bool(Token.is_unresolved(value))
 
 
 class NumberToken(float):
@@ -55,6 +67,12 @@ class NumberToken(float):
     def __format__(self, form: str) -> str:
         """The token, whatever the form."""
         return str(Token.as_string(float(self)))
+
+    def __truediv__(self, divisor: float) -> NumberToken:
+        """Itself: no other divisor than 1 is left where a token is put back."""
+        if divisor != 1:
+            raise TypeError("the deploy alone could divide a token")
+        return self
 
 
 class Values:
@@ -69,6 +87,7 @@ class Values:
         self._texts: list[tuple[Sequence[str], str]] = []
         self._numbers: dict[tuple[float, ...], NumberToken] = {}
         self._thresholds: dict[tuple[float, ...], NumberToken] = {}
+        self._own_names: dict[str, str] = {}
         self.names: list[str] = []
         """The props that hold them, as findings name them."""
 
@@ -76,7 +95,7 @@ class Values:
         """The same values, to which others are added."""
         values = Values()
         values._texts, values._numbers = list(self._texts), dict(self._numbers)
-        values._thresholds = dict(self._thresholds)
+        values._thresholds, values._own_names = dict(self._thresholds), dict(self._own_names)
         values.names = list(self.names)
         return values
 
@@ -98,6 +117,7 @@ class Values:
             return [data]
         for path, texts in (own or {}).items():
             self.put(str(data[str(path[0])]), texts)
+            self._own_names[texts[0]] = str(data[str(path[0])])
         account, region = (str(data.get(key, "")) for key in ("account", "region"))
         stand_ins = {path: self._stand_ins(value, path, account, region) for path, value in tokens.items()}
         stand_ins |= own or {}
@@ -135,14 +155,17 @@ class Values:
         self._texts.append((stand_ins, token))
 
     def common(self, runs: Sequence[Sequence[Finding]]) -> list[Finding]:
-        """The findings that hold for every value; those about a value itself are left out."""
+        """The findings that hold for every value: all runs have them, in the same words."""
         first, *later_runs = runs
         keys = [{_key(finding) for finding in findings} for findings in later_runs]
-        return [
-            finding
-            for finding in first
-            if str(finding.file) not in self.names and all(_key(finding) in run for run in keys)
-        ]
+        return [self._in_words(finding) for finding in first if all(_key(finding) in run for run in keys)]
+
+    def _in_words(self, finding: Finding) -> Finding:
+        """A finding with the names that have stand-ins although they are known."""
+        hint = finding.hint
+        for stand_in, name in self._own_names.items():
+            hint = hint.replace(stand_in, name)
+        return replace(finding, hint=hint)
 
     def put_back(self, first: T, second: T) -> T:
         """A result of the values, with these in place of the stand-ins that it was made of.
@@ -156,9 +179,8 @@ class Values:
         if first is second or (type(first) is type(second) and first == second):
             return first
         if isinstance(first, str) and isinstance(second, str) and type(first) is str:
-            texts = [self._text(text, run) for run, text in enumerate((first, second))]
-            if texts[0] == texts[1]:
-                return texts[0]
+            if (text := self._put_into_text(first, second)) is not None:
+                return text
         elif isinstance(first, int | float) and isinstance(second, int | float):
             if (number := self._numbers.get((first, second))) is not None:
                 return number
@@ -209,10 +231,25 @@ class Values:
                 if not isinstance(first, _FACTS):
                     raise
 
-    def _text(self, text: str, run: int) -> str:
-        for stand_ins, token in self._texts:
-            text = text.replace(stand_ins[run], token)
-        return text
+    def _put_into_text(self, first: str, second: str) -> str | None:
+        """The text with tokens where one has the first stand-in of a value, and the other the second.
+
+        A literal that is the same as a stand-in stays, as both texts have it. None for texts that differ in
+        anything else.
+        """
+        result, start, second_start = list[str](), 0, 0
+        while start < len(first) or second_start < len(second):
+            for stand_ins, token in self._texts:
+                if first.startswith(stand_ins[0], start) and second.startswith(stand_ins[1], second_start):
+                    result.append(token)
+                    start, second_start = start + len(stand_ins[0]), second_start + len(stand_ins[1])
+                    break
+            else:
+                if first[start : start + 1] != second[second_start : second_start + 1]:
+                    return None
+                result.append(first[start])
+                start, second_start = start + 1, second_start + 1
+        return "".join(result)
 
     def _refusal(self, names: Sequence[str] = ()) -> FindingsError:
         props = ", ".join(f"`{name}`" for name in names or self.names)
@@ -231,21 +268,33 @@ class Values:
                 self._numbers[numbers[:2]] = NumberToken(value)
                 return numbers
             value = Token.as_string(value)  # a variable is text
-        form = _form(str(value), path)
-        parts = {"account": account, "region": region}
+        token = value if isinstance(value, str) else Token.as_string(value)
+        form = _form(token, path)
+        earlier_texts = [texts for texts, text in self._texts if text == token]
+        if form == _WORD and earlier_texts:
+            return earlier_texts[0]  # such as a role that the environment allows, and a spec names
         texts = (
-            [form.format(f"{RUNS * number + run:012x}", **parts) for run in range(RUNS)]
+            [
+                form.format(
+                    f"{RUNS * number + run:012x}",
+                    account=_ACCOUNTS[run] if is_token(account) else account,
+                    region=_REGIONS[run] if is_token(region) else region,
+                )
+                for run in range(RUNS)
+            ]
             if isinstance(form, str)
             else form
         )
-        self.put(str(value), texts)
+        self.put(token, texts)
         return texts
 
 
 def _form(token: str, path: KeyPath) -> str | Sequence[str]:
     if path[:1] == ("notifications",) and (service := _SUBSCRIBERS.get(subscription_protocol(token))):
         return "arn:aws:" + service
-    return next((form for end, form in _FORMS.items() if path[-len(end) :] == end), "value-{0}")
+    if path[:1] == ("allowed_roles",):
+        return "arn:aws:iam::{account}:role/value-{0}"
+    return _FORMS.get(path, _WORD)
 
 
 def _leaves(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:

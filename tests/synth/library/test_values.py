@@ -74,8 +74,6 @@ VALUES: dict[str, Props] = {
             {"name": "first", "inputs": {"T": {"datatype": "BYTES", "shape": [1], "data": [text(stack)]}}}
         ]
     },
-    "raw key": lambda stack: {"cloudformation": {"EndpointConfig": {"KmsKeyId": text(stack)}}, "allow": {}},
-    "raw role": lambda stack: {"cloudformation": {"Model": {"ExecutionRoleArn": text(stack)}}},
     "raw image": lambda stack: {"cloudformation": {"Model": {"PrimaryContainer.Image": text(stack)}}},
 }
 ENVIRONMENTS: dict[str, Props] = {
@@ -113,7 +111,7 @@ def a_function(stack: Stack) -> lambda_.Function:
     )
 
 
-STAND_INS = ("value-", "stand-in", "210987654321", "ml.g5.2xlarge", "Token[", "${token", "e+289")
+STAND_INS = ("value-", "stand-in", "210987654321", "ml.g5.2xlarge", "Token[", "${token", "e+289", "-188815")
 
 
 @pytest.mark.parametrize("props", VALUES.values(), ids=VALUES)
@@ -251,3 +249,77 @@ def test_a_name_of_an_environment_that_is_a_token_and_no_archive_are_refused(
     support = host.support(environment=FleetEnvironment(name=name))
     host.endpoint(environment=None, support=support, **props)
     assert [problem for problem in host.problems() if f"{place}: " in problem]
+
+
+def test_a_raw_role_of_the_app_is_one_that_the_environment_allows() -> None:
+    host = Host(is_audited=False)
+    role = iam.Role(host.stack, "Handed", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    environment = FleetEnvironment(name="prod", allowed_roles=[role.role_arn])
+    support = host.support(environment=environment)
+    raw = {"Model": {"ExecutionRoleArn": role.role_arn}}
+    host.endpoint(environment=environment, support=support, cloudformation=raw)
+    model = properties(host.template(), "AWS::SageMaker::Model")
+    assert model["ExecutionRoleArn"] == host.stack.resolve(role.role_arn)
+
+
+def test_a_raw_role_that_the_environment_does_not_allow_is_refused_as_a_token_too() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(cloudformation={"Model": {"ExecutionRoleArn": Aws.STACK_ID}})
+    (problem,) = host.problems()
+    assert " FL346 ExecutionRoleArn of Model gives the endpoint a role" in problem
+
+
+def test_a_literal_that_is_the_same_as_a_stand_in_stays() -> None:
+    host = Host(is_audited=False)
+    stack = Stack(host.app, "Plain")
+    runbook = "https://example.com/us-east-1/210987654321"
+    support = host.support(stack, environment=FleetEnvironment(name="prod", runbook=runbook))
+    host.endpoint(scope=stack, environment=None, support=support, endpoint_name=text(stack))
+    assert runbook in json.dumps(host.template("Plain").to_json()["Resources"])
+
+
+def test_variables_that_are_called_as_keys_keep_their_own_values() -> None:
+    host = Host(is_audited=False)
+    stack = Stack(host.app, "Plain")
+    host.support(stack)
+    host.endpoint(scope=stack, container_environment={"region": text(stack), "triton": Aws.STACK_NAME})
+    variables = properties(host.template("Plain"), "AWS::SageMaker::Model")["PrimaryContainer"]["Environment"]
+    assert (variables["region"], variables["triton"]) == ({"Ref": "Value"}, {"Ref": "AWS::StackName"})
+
+
+def test_an_endpoint_of_a_type_that_is_not_known_may_have_volumes_with_the_environments_key() -> None:
+    host = Host(is_audited=False)
+    key = a_key(host.stack)
+    support = host.support(environment=FleetEnvironment(name="prod", kms_key=key.key_arn))
+    host.endpoint(environment=None, support=support, instance=Instance(type=text(host.stack)))
+    config = properties(host.template(), "AWS::SageMaker::EndpointConfig")
+    assert config["KmsKeyId"] == host.stack.resolve(key.key_arn)
+
+
+def test_targets_below_an_address_that_is_a_token_are_all_readable() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    host.endpoint(model=TritonModel.multi_model(text(host.stack), archives=["a"]))
+    (resource,) = [
+        statement["Resource"]
+        for id, policy in host.template().find_resources("AWS::IAM::Policy").items()
+        if id.startswith("Embeddings")
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement.get("Sid") == "ReadArchives"
+    ]
+    assert json.dumps(resource).endswith('"*"]]}')
+
+
+def test_values_of_the_app_itself_need_no_account() -> None:
+    host = Host(is_audited=False)
+    stack = Stack(host.app, "Plain")
+    environment = FleetEnvironment(
+        name="prod",
+        kms_key=a_key(stack).key_arn,
+        notifications={"critical": [a_function(stack).function_arn]},
+    )
+    support = host.support(stack, environment=environment)
+    host.endpoint(scope=stack, environment=None, support=support)
+    template = host.template("Plain")
+    assert "AWS::SNS::Subscription" in json.dumps(template.to_json())

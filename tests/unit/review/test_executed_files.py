@@ -94,9 +94,7 @@ def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_chan
     assert files[0] == "- ⚠ `app.py`: the CDK app of `npx cdk` (edited)"
     assert all(line.startswith("- ⚠ ") for line in files[:5])
     document: Any = report_document(change)
-    assert [entry["path"] for entry in document["executed"]] == [
-        file.path for file in change.executed_files
-    ]
+    assert [entry["path"] for entry in document["executed"]] == [file.path for file in change.executed_files]
     for output in (text, page(change), json.dumps(document), markdown(change, 1_000)):
         assert "nothing changes" not in output
         assert "what a deploy runs" in output
