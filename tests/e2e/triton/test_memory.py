@@ -158,8 +158,10 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
         assert triton.wait_for(TritonState.READY, 60.0)
         assert ooms(group) >= 1  # the stub may ask for more before it sees that its server has ended
         assert invoke(client, 1.0)[0] == 200
-        [line] = [line for line in (tmp_path / "triton.log").read_text().splitlines() if line[:3] == "---"]
-    assert line.startswith(f"--- Triton, process {pid}, was ended by SIGKILL, probably by the kernel, which")
+        log_lines = (tmp_path / "triton.log").read_text().splitlines()
+    # Where memory is still short, the kernel may end the next server as well.
+    [line] = [line for line in log_lines if line.startswith(f"--- Triton, process {pid}, ")]
+    assert ", was ended by SIGKILL, probably by the kernel, which" in line
     assert REMEDY in line
     assert line.endswith("; it is restarted")
 
