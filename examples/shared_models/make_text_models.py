@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 
 EXAMPLE = Path(__file__).resolve().parent
 sys.path.insert(0, str(EXAMPLE.parent / "sentence_embeddings"))
-from make_weights import MASKED, Array, Graph, attention, feed_forward, find_weights, update  # noqa: E402
+from make_weights import MASK_BIAS, Array, Graph, attention, feed_forward, find_weights, update  # noqa: E402
 
 VERSIONS = (1, 2)
 """Each is the seed of its weights, too."""
@@ -82,7 +82,7 @@ def onnx_model(seed: int) -> bytes:
     g.constant("split", [0, 0, HEADS, WIDTH // HEADS])
     g.constant("joined", [0, 0, WIDTH])
     scalars = {"scale": math.sqrt(WIDTH // HEADS), "root": math.sqrt(2), "one": 1.0, "half": 0.5}
-    for name, value in (scalars | {"masked": MASKED}).items():
+    for name, value in (scalars | {"masked": MASK_BIAS}).items():
         g.constant(name, value)
     mask = g.add("Unsqueeze", "mask.wide", "attention_mask", g.constant("mask.axes", [1, 2]))
     mask = g.add("Sub", "mask.padding", "one", g.add("Cast", "mask.float", mask, to=TensorProto.FLOAT))
