@@ -6,21 +6,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from aws_cdk import Fn, Token
+from aws_cdk import Fn
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
+from triton_endpoints.library.values import is_token
 from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding
 from triton_fleet.spec.endpoint import S3
 from triton_fleet.spec.lock import LockedArchive
 
+if TYPE_CHECKING:
+    from triton_fleet.store.archive import Checksums
+
 _ARCHIVE = ".tar.gz"
 _ASSET = ".gz"
-"""What is left of it in the key of an asset of the CDK."""
+"""The end of its name in the key of an asset of the CDK."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,17 +109,18 @@ def packed_asset(scope: Construct, folder: Path) -> tuple[LockedArchive, s3_asse
     # They are needed here alone, and take a fifth of a second.
     from triton_fleet.store.archive import pack
     from triton_fleet.store.sources.folder import FolderSource
-    from triton_fleet.store.sources.source import measure
 
     source = FolderSource.of(folder)
-    measurement = measure(source)
+    source.served_models()  # refused before the weights are read, which happens once
+    size = sum(size or 0 for _, size in source.contents.packed_entries)
+    checksums: list[Checksums] = []
     with TemporaryDirectory() as temporary:
         file = Path(temporary, f"model{_ARCHIVE}")
         with file.open("wb") as sink:
-            pack(source.write, sink, measurement.size)
-        digest = measurement.digest.rpartition(":")[2]
+            stream = pack(lambda tar: checksums.append(source.write(tar)), sink, size)
+        digest = stream.digest.rpartition(":")[2]
         asset = s3_assets.Asset(scope, "Archive", path=str(file), asset_hash=digest)
-    archive = LockedArchive(digest=measurement.digest, size=measurement.size, models=measurement.models)
+    archive = LockedArchive(digest=stream.digest, size=stream.size, models=source.models(*checksums))
     return archive, asset
 
 
@@ -134,7 +140,7 @@ def given_data(url: str, key: kms.IKey | None, *, several: bool) -> GivenData:
 
 def _is_opaque(url: str) -> bool:
     """Whether only the deploy knows what an address names, so that it cannot be taken apart here."""
-    return bool(Token.is_unresolved(url)) and not url.startswith(S3)
+    return is_token(url) and not url.startswith(S3)
 
 
 def url_findings(url: str, *, several: bool, files: bool | None = None) -> Iterator[Finding]:
