@@ -65,21 +65,19 @@ def resolve_endpoint(
     deployment: Deployment,
     context: EndpointContext,
     earlier_findings: Sequence[Finding] = (),
-    given_data: GivenData | None = None,
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     """One endpoint with everything decided, and what is doubtful about it.
 
     Args:
         deployment: Where it is deployed.
-        context: The endpoint with its lock; without one, its model data is given.
+        context: The endpoint with its lock.
         earlier_findings: Findings so far.
-        given_data: Model data in place of the lock's archives.
 
     Raises:
         FindingsError: every mistake of the endpoint.
     """
     findings = [*earlier_findings, *rule_findings(context, is_deploy=True)]
-    return assemble_endpoint(deployment, context, findings, given_data), findings
+    return assemble_endpoint(deployment, context, findings), findings
 
 
 def assemble_endpoint(
@@ -89,6 +87,12 @@ def assemble_endpoint(
     given_data: GivenData | None = None,
 ) -> ResolvedEndpoint:
     """One endpoint with everything decided, by what the rules found.
+
+    Args:
+        deployment: Where it is deployed.
+        context: The endpoint with its lock; without one, its model data is given.
+        findings: All findings about it.
+        given_data: Model data in place of the lock's archives.
 
     Raises:
         FindingsError: there are errors among the findings.
