@@ -231,11 +231,9 @@ def _resolve(
 
 def _with_any_instance(endpoint: ResolvedEndpoint, contexts: Sequence[EndpointContext]) -> ResolvedEndpoint:
     """An endpoint of a type that is not known: it may have a volume, and graphs add up all that it has."""
-    keys = [key for context in contexts if (key := volume_key(context))]
     instance = replace(endpoint.instance, gpus=1, vcpus=1)
-    return replace(
-        endpoint, instance=instance, volume_key=endpoint.deployment.kms_key if keys else endpoint.volume_key
-    )
+    key = endpoint.deployment.kms_key if any(map(volume_key, contexts)) else None
+    return replace(endpoint, instance=instance, volume_key=key)
 
 
 def _with_registry(construct: Construct, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:

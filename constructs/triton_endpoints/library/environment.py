@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct, IValidation
 
 from triton_endpoints.library.props import Keys, yaml_value
-from triton_endpoints.library.values import RUNS, Values, is_token
+from triton_endpoints.library.values import RUNS, Values, is_token, paths_of
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.reader import read_source
@@ -36,7 +36,7 @@ def source_of_props(data: dict[str, object], names: Mapping[KeyPath, str], root:
         root: What stands before all other keys; empty for props of the construct itself.
     """
     prefix = f"{root}." if root else ""
-    marks = {path: _mark(prop_name(path, names, prefix), value) for path, value in _paths(data)}
+    marks = {path: _mark(prop_name(path, names, prefix), value) for path, value in paths_of(data)}
     return Source(Path(root), data, {**marks, (): _mark(root, None)})
 
 
@@ -54,17 +54,6 @@ def _mark(name: str, value: object) -> Mark:
     # A prop stands in no line: line and column 0 are not shown.
     number = str(value) if isinstance(value, int | float) else ""
     return Mark(Path(name), 0, 0, number)
-
-
-def _paths(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
-    if path:
-        yield path, value
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _paths(inner, (*path, str(key)))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _paths(inner, (*path, index))
 
 
 @jsii.implements(IValidation)
@@ -218,20 +207,10 @@ def read_environment(scope: Construct, prop: EnvironmentProp) -> EnvironmentSour
             keys, root = _keys(prop), "environment"
         names = {("environment",): "environment.name"} if root else {}
         prefix = f"{root}." if root else ""
-        path: KeyPath = ("environment",)
-        name = str(keys["environment"])
-        if is_token(name):
-            message = f"`{prop_name(path, names, prefix)}` is a token"
-            hint = "write the name: those of functions, topics and buckets follow from it"
-            place = Path(prop_name(path, names, prefix))
-            raise FindingsError([Finding(code="FL112", message=message, hint=hint, file=place)])
-        own = (
-            {path: [f"{name.replace('-', 'x')}{run}" for run in range(RUNS)]}
-            if _HYPHENED_NAME.fullmatch(name)
-            else {}
-        )
         documents = values.documents(
-            {**keys, **account_and_region}, lambda path: prop_name(path, names, prefix), own
+            {**keys, **account_and_region},
+            lambda path: prop_name(path, names, prefix),
+            _name_stand_ins(str(keys["environment"]), prop_name(("environment",), names, prefix)),
         )
         sources = [source_of_props(document, names, root) for document in documents]
 
@@ -253,6 +232,21 @@ def read_environment(scope: Construct, prop: EnvironmentProp) -> EnvironmentSour
     return EnvironmentSource(environments[0], sources[0], values, runs)
 
 
+def _name_stand_ins(name: str, prop: str) -> Mapping[KeyPath, Sequence[str]]:
+    """Stand-ins for an environment's name that a file could not have.
+
+    Raises:
+        FindingsError: the name is a token.
+    """
+    if is_token(name):
+        hint = "write the name: those of functions, topics and buckets follow from it"
+        finding = Finding(code="FL112", message=f"`{prop}` is a token", hint=hint, file=Path(prop))
+        raise FindingsError([finding])
+    if not _HYPHENED_NAME.fullmatch(name):
+        return {}
+    return {("environment",): [f"{name.replace('-', 'x')}{run}" for run in range(RUNS)]}
+
+
 def _keys(props: FleetEnvironment) -> dict[str, object]:
     values = {name: yaml_value(value) for name, value in vars(props).items() if name != "name"}
     return {"environment": props.name, **{name: value for name, value in values.items() if value is not None}}
@@ -272,8 +266,8 @@ def tag(construct: Construct, tags: Mapping[str, str]) -> None:
             Tags.of(construct).add(name, value)
 
 
-def bound_roles(construct: Construct, place: Deployment) -> None:
+def bound_roles(construct: Construct, deployment: Deployment) -> None:
     """Bound every role below a construct, where the environment has a boundary."""
-    if place.permissions_boundary:
-        policy = iam.ManagedPolicy.from_managed_policy_arn(construct, "Boundary", place.permissions_boundary)
+    if arn := deployment.permissions_boundary:
+        policy = iam.ManagedPolicy.from_managed_policy_arn(construct, "Boundary", arn)
         iam.PermissionsBoundary.of(construct).apply(policy)

@@ -112,7 +112,11 @@ class Values:
             name: The prop of a key.
             own: Stand-ins for values that are known, but that a file could not have, by their paths.
         """
-        tokens = {path: value for path, value in _leaves(data) if is_token(value)}
+        tokens = {
+            path: value
+            for path, value in paths_of(data)
+            if not isinstance(value, Mapping | list) and is_token(value)
+        }
         if not tokens and not own:
             return [data]
         for path, texts in (own or {}).items():
@@ -297,15 +301,16 @@ def _form(token: str, path: KeyPath) -> str | Sequence[str]:
     return _FORMS.get(path, _WORD)
 
 
-def _leaves(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+def paths_of(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+    """Everything inside a document by its path, mappings and lists as well."""
+    if path:
+        yield path, value
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _leaves(inner, (*path, str(key)))
+            yield from paths_of(inner, (*path, str(key)))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _leaves(inner, (*path, index))
-    else:
-        yield path, value
+            yield from paths_of(inner, (*path, index))
 
 
 def _with(value: object, path: KeyPath, stand_ins: Mapping[KeyPath, Sequence[object]], run: int) -> object:
