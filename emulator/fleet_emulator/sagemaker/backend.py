@@ -202,7 +202,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
     ) -> str:
         """UpdateEndpointWeightsAndCapacities, which returns while the endpoint is Updating.
 
-        `ended` is called when it is InService again. moto forgets the weight where only a count is given.
+        `on_end` is called when it is InService again. moto forgets the weight where only a count is given.
         """
         endpoint = self._require_final_status(endpoint_name)
         before = {variant["VariantName"]: dict(variant) for variant in endpoint.production_variants}

@@ -77,7 +77,7 @@ class EmbeddedEndpoint(FakeEndpoint):
         self.last_modified_time = utcnow()
 
     def scale(self, before: Mapping[str, Mapping[str, Any]], on_end: Callable[[], None]) -> None:
-        """Be Updating, with the old instances and weights, until the new ones serve; then call `ended`."""
+        """Be Updating, with the old instances and weights, until the new ones serve; then call `on_end`."""
         self.endpoint_status = "Updating"
         for variant in self.production_variants:
             old = before[variant["VariantName"]]

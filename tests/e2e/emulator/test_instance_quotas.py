@@ -14,6 +14,7 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.embedded_app.updates import TYPE, create_config, variants_of
+from tests.support.endpoint_capacity import set_variant
 
 OF_TYPE, OF_POOL = f"{TYPE} for endpoint usage", "ml.g6.xlarge for endpoint usage"
 TOTAL_QUOTA = "Number of instances across active endpoints"
@@ -121,10 +122,7 @@ def test_a_scaled_variants_second_fleet_has_as_many_instances_as_run(sagemaker: 
     create_config(sagemaker, "one")
     create_config(sagemaker, "again")
     sagemaker.create_endpoint(EndpointName="a", EndpointConfigName="one")
-    expected_values = [{"VariantName": "AllTraffic", "DesiredInstanceCount": 3}]
-    sagemaker.update_endpoint_weights_and_capacities(
-        EndpointName="a", DesiredWeightsAndCapacities=expected_values
-    )
+    set_variant(sagemaker, "a", DesiredInstanceCount=3)
     put_quota(OF_TYPE, 5)
     update = {"EndpointName": "a", "EndpointConfigName": "again"}
     message = refusal_message(sagemaker.update_endpoint, **update, RetainAllVariantProperties=True)
