@@ -187,11 +187,23 @@ def test_a_deploy_that_was_killed_before_stops_no_deletion(
     commands: Commands, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
     with commands.of(ALICE).lease(STACK):
-        content = commands.content() | {"seconds": 1}
-    commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=json.dumps(content).encode())
-    monkeypatch.setattr(stack_lease, "answered_at", lambda answer: answered_at(answer) + timedelta(seconds=9))
-    with commands.of(BOB).lease(STACK, action) as second_value:
-        assert (second_value is None) is (action == DESTROYS)
+        content = commands.content()
+
+    def put(seconds: int) -> None:
+        body = json.dumps(content | {"seconds": seconds}).encode()
+        commands.s3.put_object(Bucket=DEPLOYMENT.bucket, Key=KEY, Body=body)
+
+    def expire_while_another_waits() -> None:
+        assert commands.notice.wait(SECONDS)
+        put(1)
+
+    put(VALID_SECONDS)
+    monkeypatch.setattr(stack_lease, "answered_at", lambda answer: answered_at(answer) + timedelta(hours=1))
+    with ThreadPoolExecutor() as pool:
+        expiry = pool.submit(expire_while_another_waits)
+        with commands.of(BOB).lease(STACK, action) as second_value:
+            assert (second_value is None) is (action == DESTROYS)
+        expiry.result()
     assert commands.notices[-1] == f"{STACK}: user/alice has not renewed its lease: this command takes over"
 
 
