@@ -29,7 +29,7 @@ from triton_endpoints.library.shared_parts import SharedParts, claim
 from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport, shared_by
 from triton_endpoints.library.values import Values, is_token
-from triton_fleet.catalog.images import image, partition_of, regions_of
+from triton_fleet.catalog.images import image, partition_of, regions_of, releases
 from triton_fleet.context.context import EndpointContext, volume_key
 from triton_fleet.context.registries import Repository
 from triton_fleet.endpoint.resolve import assemble_endpoint
@@ -237,8 +237,12 @@ def _with_any_instance(endpoint: ResolvedEndpoint, contexts: Sequence[EndpointCo
 
 
 def _with_registry(construct: Construct, endpoint: ResolvedEndpoint) -> ResolvedEndpoint:
-    """An endpoint of a stack without a region: another account keeps the release's image in some regions."""
-    stack, release = Stack.of(construct), endpoint.image.details.name
+    """An endpoint of a stack without a region: another account keeps the release's image in some regions.
+
+    A release that the deploy decides is one of the newest, as its stand-ins are.
+    """
+    stack, name = Stack.of(construct), endpoint.image.details.name
+    release = releases()[-1] if is_token(name) else name
     accounts = {
         region: {"Account": image(release, region).account}
         for region in regions_of(release)

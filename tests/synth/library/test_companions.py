@@ -6,13 +6,14 @@ import json
 from typing import Any
 
 import pytest
-from aws_cdk import Duration
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_sns as sns
+from aws_cdk.assertions import Template
 
 from tests.synth.library.host import ACCOUNT, DATA, REGION, Host, properties, statements
 from triton_endpoints import (
@@ -111,6 +112,13 @@ class TestScaling:
         TritonScaling(host.stack, "Scaling", endpoint=cpu, scaling=SCALING)
         (problem,) = host.problems()
         assert problem.startswith("[Host/Scaling] scaling.gpu_utilization: FL")
+
+
+def test_an_endpoint_of_which_only_the_name_is_known_is_scaled_in_a_stack_without_a_region() -> None:
+    stack = Stack()
+    endpoint = TritonEndpoint.from_endpoint_name(stack, "Ranking", "ranking")
+    TritonScaling(stack, "Scaling", endpoint=endpoint, scaling=Scaling(min=1, max=4).scale_on_invocations(9))
+    Template.from_stack(stack).resource_count_is("AWS::ApplicationAutoScaling::ScalingPolicy", 1)
 
 
 def test_a_dashboard_shows_the_endpoint_with_its_thresholds() -> None:
