@@ -14,6 +14,9 @@ from typing import Literal, TypeAlias
 import jsii
 from aws_cdk import Annotations, Stack, Tags
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IConstruct, IValidation
 
 from triton_endpoints.library.props import Keys, yaml_value
@@ -127,13 +130,13 @@ class FleetEnvironment:
     Attributes:
         name: Lower-case letters and digits, at most 16; names in the account begin with it.
         tags: Tags of everything that is deployed.
-        kms_key: ARN of the key of the artifact bucket, of captured calls, log groups and volumes.
-        permissions_boundary: ARN of the policy that bounds every role.
-        notifications: Email addresses, and ARNs of queues and functions, by severity.
+        kms_key: The key of the artifact bucket, of captured calls, log groups and volumes, or its ARN.
+        permissions_boundary: The policy that bounds every role, or its ARN.
+        notifications: Email addresses, and queues and functions or their ARNs, by severity.
         runbook: Where your copy of docs/runbook.md is.
         dashboards: Whether each endpoint has a dashboard.
         engine_builds: Where and how TensorRT engines are built.
-        allowed_roles: ARNs of roles that a raw `ExecutionRoleArn` may name.
+        allowed_roles: Roles that a raw `ExecutionRoleArn` may name, or their ARNs.
         allowed_registries: Accounts and hosts that a raw `Image` may be of.
         allowed_invokers: Accounts and ARNs of roles that may be invokers; default: this account's roles.
         allowed_networks: Subnets and security groups that a spec file may name; those of a prop `vpc` are
@@ -145,13 +148,15 @@ class FleetEnvironment:
 
     name: str
     tags: Mapping[str, str] = field(default_factory=dict)
-    kms_key: str | None = None
-    permissions_boundary: str | None = None
-    notifications: Mapping[Literal["warning", "critical"], Sequence[str]] = field(default_factory=dict)
+    kms_key: str | kms.IKey | None = None
+    permissions_boundary: str | iam.IManagedPolicy | None = None
+    notifications: Mapping[Literal["warning", "critical"], Sequence[str | sqs.IQueue | lambda_.IFunction]] = (
+        field(default_factory=dict)
+    )
     runbook: str | None = None
     dashboards: bool = True
     engine_builds: Keys = field(default_factory=dict)
-    allowed_roles: Sequence[str] = ()
+    allowed_roles: Sequence[str | iam.IRole] = ()
     allowed_registries: Sequence[str] = ()
     allowed_invokers: Sequence[str] | None = None
     allowed_networks: Sequence[str] = ()

@@ -68,7 +68,7 @@ class TritonImage:
             asset = ecr_assets.DockerImageAsset(
                 scope,
                 "Image",
-                directory=str(directory),
+                directory=str(Path(directory).absolute()),  # the CDK has a process of its own
                 build_args=dict(build_args or {}),
                 file=file,
                 platform=ecr_assets.Platform.LINUX_AMD64,

@@ -90,6 +90,14 @@ ENVIRONMENTS: dict[str, Props] = {
     "tag": lambda stack: {"tags": {"stack": Aws.STACK_NAME}},
     "function of the app": lambda stack: {"notifications": {"critical": [a_function(stack).function_arn]}},
     "queue of the app": lambda stack: {"notifications": {"critical": [sqs.Queue(stack, "Queue").queue_arn]}},
+    "subscribers themselves": lambda stack: {
+        "notifications": {"critical": [sqs.Queue(stack, "Queue")], "warning": [a_function(stack)]}
+    },
+    "role of the app": lambda stack: {
+        "allowed_roles": [
+            iam.Role(stack, "Handed", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+        ]
+    },
 }
 KEY_ID = "12345678-1234-4234-8234-123456789012"
 
@@ -156,6 +164,16 @@ def test_a_stack_needs_no_account_and_no_region(region: str | None) -> None:
     (name, accounts) = next(iter(template.to_json()["Mappings"].items()))
     assert accounts["us-east-1"] != accounts["ap-east-1"]
     assert json.dumps({"Fn::FindInMap": [name, {"Ref": "AWS::Region"}, "Account"]}) in image
+
+
+def test_a_release_that_the_deploy_decides_needs_no_region() -> None:
+    host = Host(is_audited=False)
+    stack = Stack(host.app, "Plain")
+    host.support(stack)
+    host.endpoint(scope=stack, triton=parameter(stack))
+    template = host.template("Plain")
+    image = json.dumps(properties(template, "AWS::SageMaker::Model")["PrimaryContainer"]["Image"])
+    assert "Fn::FindInMap" in image and not [word for word in STAND_INS if word in image]
 
 
 CONSTRUCTS: dict[str, Props] = {
