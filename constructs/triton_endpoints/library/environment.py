@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import jsii
-from aws_cdk import Annotations, Stack, Tags
+from aws_cdk import Annotations, Stack, Stage, Tags
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
@@ -80,13 +80,15 @@ _errors: defaultdict[str, list[str]] = defaultdict(list)
 def report(construct: Construct, findings: Iterable[Finding]) -> None:
     """Let errors fail the synth at the construct's path, and warnings be annotations to acknowledge.
 
-    Under the CDK CLI, errors are annotations too: it prints them without a traceback, and then fails.
-    Elsewhere, such as in `Template.from_stack`, nobody reads annotations, and a validation raises.
+    Under the CDK CLI, errors are annotations too: it prints them without a traceback, and then fails. In a
+    stage of the app it reads only those of stacks that a command names. There and elsewhere, such as in
+    `Template.from_stack`, nobody may read annotations, and a validation raises.
     """
     unique_findings = list(dict.fromkeys(findings))
     if errors := [text(finding) for finding in unique_findings if finding.severity is Severity.ERROR]:
         _errors[reference(construct)] += errors
-        if CLI in os.environ:
+        stage = Stage.of(construct)
+        if CLI in os.environ and (stage is None or not stage.node.path):
             for error in errors:
                 Annotations.of(construct).add_error(error)
         else:

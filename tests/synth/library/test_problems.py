@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from aws_cdk import App, Environment, Stack
+from aws_cdk import App, Environment, Stack, Stage
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 
@@ -221,3 +221,15 @@ def test_under_the_cli_errors_are_annotations_which_it_prints_without_a_tracebac
     assert str(error.entry.data).startswith("instance.type: FL203 ")
     with pytest.raises(ValueError, match="FL203"):
         _ = endpoint.parts
+
+
+def test_under_the_cli_errors_in_a_stage_fail_the_synth_as_it_reads_no_annotations_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = App()
+    stack = Stack(Stage(app, "Prod", env=HOST_ENVIRONMENT), "Models")
+    monkeypatch.setenv("CDK_OUTDIR", "cdk.out")
+    EndpointSupport(stack, "Support", environment="prod")
+    Host(app).endpoint(scope=stack, instance=Instance(type="ml.g5.large"))
+    with pytest.raises(RuntimeError, match=r"\[Prod/Models/Embeddings\] instance.type: FL203"):
+        app.synth()
