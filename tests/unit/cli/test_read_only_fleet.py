@@ -54,7 +54,7 @@ def test_what_only_reads_works(root: Path, command: str, code: int, message: str
     ("command", "file"),
     [
         ("lock --env dev", "locks/dev/sentences.lock.yaml"),
-        nightly_param("new other --from-repository repository", r"model_specs/\.other\.\d+\.yaml"),
+        nightly_param("new other --from-repository repository", r"model_specs/other\.yaml"),
         nightly_param("ci github", r"\.github"),
         nightly_param("ci gitlab", r"\.gitlab-ci.yml"),
         nightly_param("ci codeowners", r"\.github"),
