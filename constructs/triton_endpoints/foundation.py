@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aws_cdk import Duration, RemovalPolicy
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_ssm as ssm
@@ -95,11 +94,6 @@ class FoundationParts:
     engine_build: EngineBuild | None
     image_build: ImageBuild | None
     access: AccessRoles | None = None
-
-    @property
-    def roles(self) -> tuple[iam.Role, ...]:
-        """The roles of the functions that ask whether the stack of an endpoint rolls back."""
-        return (self.guard.role, self.logs.role, self.check.role)
 
 
 def declare_foundation(

@@ -192,10 +192,31 @@ def service_token(deployment: Deployment, noun: str) -> str:
     return deployment.arn("lambda", f"function:{framework_name(deployment, noun)}")
 
 
-def see_stacks(deployment: Deployment) -> Statement:
-    """For functions that must not fail while their stack rolls back."""
-    return Statement(
-        sid="SeeStacks",
-        actions=["cloudformation:DescribeStacks"],
-        resources=[deployment.arn("cloudformation", f"stack/{deployment.stack}-*")],
-    )
+def stack_tag(deployment: Deployment) -> str:
+    """The key of the tag of stacks, in apps of others, whose endpoints the environment's functions serve."""
+    return f"triton-fleet:endpoints/{deployment.environment}"
+
+
+STACK_TAG_VALUE = "true"
+
+
+def see_stacks(deployment: Deployment) -> list[Statement]:
+    """For functions that must not fail in a rollback of the stack that calls them.
+
+    They see the fleet's stacks by their names, others by their tag. Source: service authorization reference
+    of CloudFormation, DescribeStacks.
+    """
+    actions = ["cloudformation:DescribeStacks"]
+    return [
+        Statement(
+            sid="SeeStacks",
+            actions=actions,
+            resources=[deployment.arn("cloudformation", f"stack/{deployment.stack}-*")],
+        ),
+        Statement(
+            sid="SeeTaggedStacks",
+            actions=actions,
+            resources=[deployment.arn("cloudformation", "stack/*")],
+            conditions={"StringEquals": {f"aws:ResourceTag/{stack_tag(deployment)}": STACK_TAG_VALUE}},
+        ),
+    ]

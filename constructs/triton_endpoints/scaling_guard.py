@@ -167,7 +167,7 @@ def _statements(deployment: Deployment) -> list[Statement]:
             resources=[deployment.arn("sagemaker", "endpoint-config/*")],
             conditions=spare_other_environments(deployment),
         ),
-        see_stacks(deployment),
+        *see_stacks(deployment),
         Statement(
             sid="KeepScaling",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],

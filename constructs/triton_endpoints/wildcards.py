@@ -156,6 +156,12 @@ WILDCARDS = (
         "what serves all endpoint stacks of the environment",
     ),
     Wildcard(
+        r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/\*",
+        frozenset({"cloudformation:DescribeStacks"}),
+        "stacks of other apps have any name: a condition holds it to those with the tag of stacks that have"
+        " endpoints of the environment",
+    ),
+    Wildcard(
         r"arn:[^:]+:s3:::[^/]+/scaling-guard/\*",
         frozenset({"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
         "scalings that are put aside, one object for each variant of the environment",

@@ -97,11 +97,11 @@ def test_its_functions_may_look_at_endpoints_and_call_them_and_nothing_else(
         for policy in policies
         if "sagemaker:InvokeEndpoint" in json.dumps(policy)
     ]
-    assert [statement["Action"] for statement in own] == [
+    assert {statement["Action"] for statement in own} == {
         "sagemaker:DescribeEndpoint",
         "sagemaker:InvokeEndpoint",
         "cloudformation:DescribeStacks",
-    ]
+    }
 
 
 def test_they_may_call_what_has_the_tag_that_the_endpoint_has_or_what_aws_shows_no_tag_of(

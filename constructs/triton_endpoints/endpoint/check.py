@@ -88,7 +88,7 @@ def _statements(deployment: Deployment) -> list[Statement]:
             # requires the tag could refuse every check.
             conditions=spare_other_environments(deployment),
         ),
-        see_stacks(deployment),
+        *see_stacks(deployment),
     ]
 
 

@@ -72,5 +72,5 @@ def _statements(deployment: Deployment) -> list[Statement]:
             resources=[deployment.arn("logs", f"log-group:{group}") for group in groups],
             conditions=spare_other_environments(deployment),
         ),
-        see_stacks(deployment),
+        *see_stacks(deployment),
     ]

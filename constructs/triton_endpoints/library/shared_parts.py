@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 from typing import ClassVar, Literal
 
-from aws_cdk import Acknowledgment, Stack, Stage, Token, Validations
-from aws_cdk import aws_iam as iam
+from aws_cdk import Stack, Stage, Token
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
-from triton_endpoints.acknowledgements import flat
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.foundation import FoundationParts
+from triton_endpoints.lambda_function import STACK_TAG_VALUE, stack_tag
 from triton_endpoints.library.alarm_actions import SupportTopics
 from triton_endpoints.library.environment import (
     EnvironmentProp,
@@ -23,15 +21,12 @@ from triton_endpoints.library.environment import (
     reference,
     report,
 )
-from triton_endpoints.policy import document
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment, GivenBucket
 
 _owners: dict[tuple[str, str, str, str], str] = {}
 """The paths of constructs, by app, account, region and what they declare there."""
-MAX_POLICY_NAME_CHARACTERS = 128
-"""IAM's."""
 
 
 def claim(construct: Construct, subject: str, hint: str) -> None:
@@ -97,7 +92,6 @@ class SharedParts:
         self.environment: EnvironmentSource | None = None
         self.deployment: Deployment | None = None
         self.parts: FoundationParts | None = None
-        self._policies = dict[str, iam.CfnPolicy]()
         try:
             self.environment = read_environment(construct, environment_prop)
         except FindingsError as error:
@@ -148,13 +142,15 @@ class SharedParts:
         return FoundationTopics(endpoint.deployment, endpoint.topic_owner)
 
     def serve(self, construct: Construct, endpoint: EndpointParts) -> None:
-        """Let the functions look after an endpoint of the app, which is deployed after them.
+        """Let the functions see the stack of an endpoint, which is deployed after them.
 
         Args:
             construct: The endpoint.
             endpoint: Its parts.
         """
-        policy = self._see_stack(construct)
+        if self.deployment is not None:
+            # A nested stack has its own tags: the functions ask the stack that calls them.
+            Stack.of(construct).tags.set_tag(stack_tag(self.deployment), STACK_TAG_VALUE)
         if self.parts is None:
             return
         needs = (
@@ -165,8 +161,6 @@ class SharedParts:
         )
         for resource, function in needs:
             resource.node.add_dependency(function)
-            if policy is not None:
-                resource.node.add_dependency(policy)
 
     @classmethod
     def _same(cls, construct: Construct, deployment: Deployment) -> list[SharedParts]:
@@ -178,54 +172,6 @@ class SharedParts:
             and (support.deployment.environment, support.deployment.account, support.deployment.region)
             == names
         ]
-
-    def _see_stack(self, construct: Construct) -> iam.CfnPolicy | None:
-        """Grant the functions to ask whether the endpoint's stack rolls back; its name is not one of ours."""
-        stack = own = Stack.of(construct)
-        while stack.nested_stack_parent is not None:
-            stack = stack.nested_stack_parent
-        name, deployment = stack.stack_name, self.deployment
-        if deployment is None or (name.startswith(f"{deployment.stack}-") and not Token.is_unresolved(name)):
-            return None
-        if self.parts is None:
-            message = f"the functions of {deployment.stack} may not see that stack {name!r} rolls back"
-            hint = f"call the stack `{deployment.stack}-...`, or declare an EndpointSupport in this app"
-            warning = Finding(code="FL611", message=message, hint=hint, severity=Severity.WARNING)
-            report(construct, [warning])
-            return None
-        id, end = (f"SeeStack{name}", "") if _is_same(stack, own) else (f"SeeNestedStacks{name}", "-*")
-        if id not in self._policies:
-            resource = deployment.arn("cloudformation", f"stack/{name}{end}/*")
-            self._policies[id] = self._policy(id, resource, self.parts)
-        return self._policies[id]
-
-    def _policy(self, id: str, resource: str, parts: FoundationParts) -> iam.CfnPolicy:
-        statement = {
-            "Sid": "SeeStack",
-            "Effect": "Allow",
-            "Action": "cloudformation:DescribeStacks",
-            "Resource": resource,
-        }
-        policy = iam.CfnPolicy(
-            self.construct,
-            id,
-            policy_name=_policy_name(id),
-            roles=[role.role_name for role in parts.roles],
-            policy_document=document([statement]),
-        )
-        reason = "the stack of an endpoint; its id ends in what CloudFormation decides"
-        Validations.of(policy).acknowledge(
-            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{flat(policy, resource)}]", reason=reason)
-        )
-        return policy
-
-
-def _policy_name(id: str) -> str:
-    """The id of a policy; a hash stands for the end of one that is too long, as a stack's name may be."""
-    if len(id) <= MAX_POLICY_NAME_CHARACTERS:
-        return id
-    end = f"-{sha256(id.encode()).hexdigest()[:16]}"
-    return f"{id[: MAX_POLICY_NAME_CHARACTERS - len(end)]}{end}"
 
 
 def _stage(construct: Construct) -> str | None:

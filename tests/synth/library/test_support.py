@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tests.synth.library.host import ACCOUNT, HOST_ENVIRONMENT, REGION, Host, pr
 from triton_endpoints import Capture, EndpointSupport, FleetEnvironment, Instance, TritonEndpoint, TritonModel
 
 OWN = f"triton-fleet-prod-{ACCOUNT}-{REGION}"
+STACK_TAG = "triton-fleet:endpoints/prod"
 BOUNDARY = f"arn:aws:iam::{ACCOUNT}:policy/teams/boundary"
 
 
@@ -54,42 +54,47 @@ def test_without_builds_it_has_no_projects_of_them(
     template.resource_count_is("AWS::ECR::Repository", int(images))
 
 
-def test_its_functions_may_see_the_stack_of_each_endpoint_whatever_it_is_called() -> None:
+def test_its_functions_may_see_the_fleets_stacks_by_name_and_those_of_apps_by_their_tag() -> None:
+    host = Host()
+    host.support()
+    template = host.template()
+    for functions in ("ScalingGuard", "EndpointCheck", "EndpointLogs"):
+        grants = statements(template, f"Support{functions}Policy")
+        stacks = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack"
+        assert grants["SeeStacks"]["Resource"] == f"{stacks}/triton-fleet-prod-*"
+        assert grants["SeeTaggedStacks"] == {
+            "Sid": "SeeTaggedStacks",
+            "Effect": "Allow",
+            "Action": "cloudformation:DescribeStacks",
+            "Resource": f"{stacks}/*",
+            "Condition": {"StringEquals": {f"aws:ResourceTag/{STACK_TAG}": "true"}},
+        }
+
+
+@pytest.mark.parametrize("kind", ["declared", "deployed"])
+def test_the_stack_of_an_endpoint_has_that_tag_and_no_other_stack_has_it(kind: str) -> None:
     host = Host(name="TheirStack")
     shared_stack = Stack(host.app, "Shared", env=HOST_ENVIRONMENT)
-    host.support(shared_stack)
+    if kind == "declared":
+        host.support(shared_stack)
+    else:
+        EndpointSupport.from_environment(shared_stack, "Deployed", environment="prod")
     host.endpoint("One")
     host.endpoint("Two")
-    other_stack = NestedStack(host.stack, "Nested")
-    host.endpoint("Three", scope=other_stack)
-    template = host.template("Shared")
-    policies = template.find_resources("AWS::IAM::Policy")
-    properties = {id: policy["Properties"] for id, policy in policies.items() if id.startswith("SupportSee")}
-    resources = {entry["PolicyDocument"]["Statement"][0]["Resource"] for entry in properties.values()}
-    stack = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/TheirStack"
-    assert resources == {f"{stack}/*", f"{stack}-*/*"}
-    assert all(len(entry["Roles"]) == 3 for entry in properties.values())
+    assembly = host.app.synth()
+    tags = {stack.stack_name: stack.tags for stack in assembly.stacks}
+    assert tags == {"TheirStack": {STACK_TAG: "true"}, "Shared": {}}
 
 
-@pytest.mark.parametrize("size", [100, 120, 121, 128])
-def test_the_names_of_these_policies_are_unique_and_within_iams_limit(size: int) -> None:
-    names = [f"{end}{'x' * (size - 1)}"[::-1] for end in "ab"]
-    host = Host(name=names[0])
-    shared_stack, other_stack = (
-        Stack(host.app, "Shared", env=HOST_ENVIRONMENT),
-        Stack(host.app, names[1], env=HOST_ENVIRONMENT),
-    )
-    host.support(shared_stack)
-    host.endpoint("One")
-    host.endpoint("Two", scope=NestedStack(host.stack, "Nested"))
-    host.endpoint("Three", scope=other_stack)
-    policies = host.template("Shared").find_resources("AWS::IAM::Policy")
-    policy_names = [
-        policy["Properties"]["PolicyName"] for id, policy in policies.items() if id.startswith("SupportSee")
-    ]
-    assert len(policy_names) == len(set(policy_names)) == 3
-    assert all(re.fullmatch(r"See[\w+=,.@-]{1,125}", policy_name) for policy_name in policy_names)
-    assert (f"SeeStack{names[0]}" in policy_names) == (size <= 120)
+def test_of_a_nested_stack_the_tag_is_on_that_one_which_the_functions_ask() -> None:
+    host = Host()
+    host.support(Stack(host.app, "Shared", env=HOST_ENVIRONMENT))
+    host.endpoint(scope=NestedStack(host.stack, "Nested"))
+    assembly = host.app.synth()
+    stack = assembly.get_stack_by_name("Host")
+    assert stack.tags == {}
+    tags = properties(Template.from_json(stack.template), "AWS::CloudFormation::Stack")["Tags"]
+    assert {"Key": STACK_TAG, "Value": "true"} in tags
 
 
 @pytest.mark.parametrize("first", ["declared", "deployed"])
@@ -106,12 +111,12 @@ def test_of_two_supports_of_an_environment_endpoints_share_the_declared_one(firs
 
 
 def test_of_several_deployed_supports_endpoints_share_the_first() -> None:
-    host = Host(name="triton-fleet-prod-theirs")
+    host = Host()
     for number in range(8):
         bucket = s3.Bucket.from_bucket_name(host.stack, f"Bucket{number}", f"bucket-{number}")
         EndpointSupport.from_environment(host.stack, f"Support{number}", environment="prod", bucket=bucket)
     host.endpoint(capture=Capture(sample="10%"))
-    config = properties(host.template("triton-fleet-prod-theirs"), "AWS::SageMaker::EndpointConfig")
+    config = properties(host.template(), "AWS::SageMaker::EndpointConfig")
     assert config["DataCaptureConfig"]["DestinationS3Uri"] == "s3://bucket-0/capture/embeddings"
 
 
@@ -155,22 +160,13 @@ def test_a_given_bucket_is_that_of_archives_captured_calls_and_saved_scalings(tm
 
 
 def test_what_is_deployed_already_is_referred_to_by_names_and_declares_nothing() -> None:
-    host = Host(name="triton-fleet-prod-theirs")
+    host = Host()
     support = EndpointSupport.from_environment(host.stack, "Support", environment="prod")
     host.endpoint(support=support, environment=None)
-    template = host.template("triton-fleet-prod-theirs")
+    template = host.template()
     template.resource_count_is("AWS::Lambda::Function", 0)
     token = properties(template, "Custom::EndpointLogs")["ServiceToken"]
     assert token == f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:triton-fleet-prod-endpoint-logs"
-
-
-def test_a_stack_that_those_functions_may_not_see_is_a_warning() -> None:
-    host = Host()
-    host.endpoint(support=EndpointSupport.from_environment(host.stack, "Support", environment="prod"))
-    result = Annotations.from_stack(host.stack).find_warning(
-        "/Host/Embeddings", Match.string_like_regexp("FL611 .*may not see that stack 'Host' rolls back")
-    )
-    assert len(result) == 1
 
 
 def test_the_boundary_of_the_environment_is_on_every_role_and_its_tags_on_every_resource() -> None:
