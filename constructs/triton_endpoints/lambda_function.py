@@ -1,11 +1,11 @@
-"""Common parts of Foundation's functions: their code, their roles, their names."""
+"""Common parts of the functions that custom resources call: their code, their roles, their names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from aws_cdk import Duration, IgnoreMode, RemovalPolicy, SymlinkFollowMode
+from aws_cdk import Aws, Duration, IgnoreMode, RemovalPolicy, SymlinkFollowMode
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -79,9 +79,9 @@ def provider_of(
     description: str,
     seconds: int,
     statements: Sequence[Statement],
-    environment: dict[str, str] | None = None,
-) -> iam.Role:
-    """A provider of one function, with its log, its roles and its policy; the function's role."""
+    is_shared: bool,
+) -> str:
+    """A provider of one function, with its log, its roles and its policy; the token of custom resources."""
     log = log_of(scope, deployment)
     role = role_of(scope, "Role", log)
     policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
@@ -93,20 +93,19 @@ def provider_of(
         seconds=seconds,
         role=role,
         log=log,
-        environment=environment,
     )
     function.node.add_dependency(policy)
     caller = role_of(scope, "FrameworkRole", log)
-    Provider(
+    provider = Provider(
         scope,
         "Provider",
         on_event_handler=function,
         framework_on_event_role=caller,
         log_group=log,
-        provider_function_name=framework_name(deployment, noun),
+        provider_function_name=framework_name(deployment, noun) if is_shared else None,
     )
     acknowledge_invocation(caller, function)
-    return role
+    return provider.service_token
 
 
 class Step(NamedTuple):
@@ -130,9 +129,10 @@ def waiting_provider(
     environment: dict[str, str],
     seconds_between: int,
     total_minutes: int,
+    is_shared: bool,
     memory_mib: int | None = None,
-) -> iam.Role:
-    """A provider that calls `begin` once, and `look` until it is complete; the role of both functions.
+) -> str:
+    """A provider that calls `begin` once, and `look` until it is complete; the token of custom resources.
 
     CloudFormation waits for an hour at most (source: its template reference, ServiceTimeout). The framework's
     own "Operation timed out" has no reason, so a look has to give up before `total_minutes`.
@@ -170,16 +170,16 @@ def waiting_provider(
         log_group=log,
         # It could log by actions on all logs of the account alone; each look logs what it sees.
         disable_waiter_state_machine_logging=True,
-        provider_function_name=framework_name(deployment, noun),
+        provider_function_name=framework_name(deployment, noun) if is_shared else None,
     )
     for framework in (caller, looker):
         acknowledge_invocation(framework, *functions)
     acknowledge_waiter(provider)
-    return role
+    return provider.service_token
 
 
 def framework_name(deployment: Deployment, noun: str) -> str:
-    """The framework's function, which custom resources name as their service token.
+    """The framework's function of what an environment shares, which custom resources name as their token.
 
     Named by us: CloudFormation refuses to change the token of a custom resource, whatever becomes of the
     function behind it.
@@ -200,13 +200,17 @@ def stack_tag(deployment: Deployment) -> str:
 STACK_TAG_VALUE = "true"
 
 
-def see_stacks(deployment: Deployment) -> list[Statement]:
+def see_stacks(deployment: Deployment, *, is_shared: bool) -> list[Statement]:
     """For functions that must not fail in a rollback of the stack that calls them.
 
-    They see the fleet's stacks by their names, others by their tag. Source: service authorization reference
-    of CloudFormation, DescribeStacks.
+    Args:
+        deployment: The environment.
+        is_shared: Whether other stacks call them: those of the fleet by their names, others by their tag.
+            Source: service authorization reference of CloudFormation, DescribeStacks.
     """
     actions = ["cloudformation:DescribeStacks"]
+    if not is_shared:
+        return [Statement(sid="SeeStack", actions=actions, resources=[Aws.STACK_ID])]
     return [
         Statement(
             sid="SeeStacks",

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from triton_endpoints.lambda_function import Step, see_stacks, service_token, waiting_provider
+from triton_endpoints.lambda_function import Step, see_stacks, waiting_provider
 from triton_endpoints.policy import Statement, spare_other_environments, use_key
 from triton_fleet.spec.deployment import Deployment
 
@@ -51,26 +51,35 @@ OF_VARIANTS = {
 
 
 class ScalingGuard(Construct):
-    """The functions of an environment that keep scaling aside during an update, and bring it back.
+    """The functions that keep scaling aside during an update, and bring it back.
 
-    Endpoint stacks know them by the name that follows from the environment.
+    Endpoint stacks know those of an environment by the name that follows from it.
     """
 
-    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment, is_shared: bool = True) -> None:
+        """Declare the functions.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            deployment: The environment, with the bucket in which they keep the scaling.
+            is_shared: Whether all stacks of the environment call them, or only their own.
+        """
         super().__init__(scope, id)
         begin = "Starts the scaling guard for an update of an endpoint"
         look = "Suspends the scaling of a variant during an update, and restores it"
-        self.role = waiting_provider(
+        self.service_token = waiting_provider(
             self,
             NOUN,
             deployment=deployment,
             module="scaling_guard.handler",
             begin=Step("Function", "handler", begin, SECONDS),
             look=Step("Look", "is_complete", look, SECONDS),
-            statements=_statements(deployment),
+            statements=_statements(deployment, is_shared=is_shared),
             environment={"BUCKET": deployment.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
             seconds_between=SECONDS_BETWEEN,
             total_minutes=TOTAL_MINUTES,
+            is_shared=is_shared,
         )
 
 
@@ -82,7 +91,7 @@ class GuardedUpdate(Construct):
         scope: Construct,
         id: str,
         *,
-        deployment: Deployment,
+        service_token: str,
         endpoint: str,
         variant: str,
         instance: str,
@@ -94,7 +103,7 @@ class GuardedUpdate(Construct):
         Args:
             scope: The parent.
             id: The construct's own.
-            deployment: The environment's account, region and names.
+            service_token: The ARN of what is called.
             endpoint: The endpoint's name.
             variant: Its variant's name.
             instance: The variant's instance type.
@@ -104,7 +113,7 @@ class GuardedUpdate(Construct):
         """
         super().__init__(scope, id)
         properties: dict[str, object] = {
-            "ServiceToken": service_token(deployment, NOUN),
+            "ServiceToken": service_token,
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
@@ -124,7 +133,7 @@ class GuardedUpdate(Construct):
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
-def _statements(deployment: Deployment) -> list[Statement]:
+def _statements(deployment: Deployment, *, is_shared: bool) -> list[Statement]:
     return [
         Statement(sid="SeeScaling", actions=[*SEE_SCALING, *SEE_ACTIVITIES], resources=["*"]),
         Statement(
@@ -167,7 +176,7 @@ def _statements(deployment: Deployment) -> list[Statement]:
             resources=[deployment.arn("sagemaker", "endpoint-config/*")],
             conditions=spare_other_environments(deployment),
         ),
-        *see_stacks(deployment),
+        *see_stacks(deployment, is_shared=is_shared),
         Statement(
             sid="KeepScaling",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from triton_endpoints.lambda_function import Step, see_stacks, service_token, waiting_provider
+from triton_endpoints.lambda_function import Step, see_stacks, waiting_provider
 from triton_endpoints.policy import Statement, spare_other_environments
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.deployment import Deployment
@@ -27,21 +27,23 @@ MEMORY_MIB = 512
 
 
 class EndpointCheck(Construct):
-    """The functions of an environment that check its endpoints; stacks know them by name."""
+    """The functions that check endpoints; stacks know those of an environment by name."""
 
-    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment, is_shared: bool = True) -> None:
+        """Args: the parent; the id; the environment; whether all its stacks call them, or only their own."""
         super().__init__(scope, id)
-        self.role = waiting_provider(
+        self.service_token = waiting_provider(
             self,
             NOUN,
             deployment=deployment,
             module="endpoint_check.handler",
             begin=Step("Begin", "handler", "Starts the check of a deployed endpoint", SECONDS_TO_BEGIN),
             look=Step("Look", "is_complete", "Calls a deployed endpoint with its samples", SECONDS_OF_A_LOOK),
-            statements=_statements(deployment),
+            statements=_statements(deployment, is_shared=is_shared),
             environment={"SECONDS": str(SECONDS_TO_PASS)},
             seconds_between=SECONDS_BETWEEN,
             total_minutes=TOTAL_MINUTES,
+            is_shared=is_shared,
             memory_mib=MEMORY_MIB,
         )
 
@@ -49,12 +51,21 @@ class EndpointCheck(Construct):
 class CheckedEndpoint(CfnResource):
     """The last resource of an endpoint's stack: without it CloudFormation is not done."""
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, config_name: str) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        service_token: str,
+        endpoint: ResolvedEndpoint,
+        config_name: str,
+    ) -> None:
         """Check an endpoint each time its configuration changes, or what it is asked.
 
         Args:
             scope: The stack.
             id: The resource's own.
+            service_token: The ARN of what is called.
             endpoint: What is deployed.
             config_name: The configuration's name, as a reference to it.
         """
@@ -63,7 +74,7 @@ class CheckedEndpoint(CfnResource):
             id,
             type="Custom::EndpointCheck",
             properties={
-                "ServiceToken": service_token(endpoint.deployment, NOUN),
+                "ServiceToken": service_token,
                 "EndpointName": endpoint.name,
                 "EndpointConfigName": config_name,
                 "Samples": endpoint.check.samples,
@@ -72,7 +83,7 @@ class CheckedEndpoint(CfnResource):
         )
 
 
-def _statements(deployment: Deployment) -> list[Statement]:
+def _statements(deployment: Deployment, *, is_shared: bool) -> list[Statement]:
     return [
         Statement(
             sid="SeeEndpoints",
@@ -88,7 +99,7 @@ def _statements(deployment: Deployment) -> list[Statement]:
             # requires the tag could refuse every check.
             conditions=spare_other_environments(deployment),
         ),
-        *see_stacks(deployment),
+        *see_stacks(deployment, is_shared=is_shared),
     ]
 
 

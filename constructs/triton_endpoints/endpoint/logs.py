@@ -9,7 +9,7 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
+from triton_endpoints.lambda_function import provider_of, see_stacks
 from triton_endpoints.policy import Statement, spare_other_environments
 from triton_fleet.context.metrics import container_log_group
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
@@ -29,32 +29,35 @@ OWN = [
 
 
 class EndpointLogs(Construct):
-    """The function of an environment that makes log groups, or takes them over.
+    """The function that makes log groups, or takes them over.
 
-    Endpoint stacks know it by the name that follows from the environment.
+    Endpoint stacks know that of an environment by the name that follows from it.
     """
 
-    def __init__(self, scope: Construct, id: str, *, deployment: Deployment) -> None:
+    def __init__(self, scope: Construct, id: str, *, deployment: Deployment, is_shared: bool = True) -> None:
+        """Args: the parent; the id; the environment; whether all its stacks call it, or only its own."""
         super().__init__(scope, id)
-        self.role = provider_of(
+        self.service_token = provider_of(
             self,
             NOUN,
             deployment=deployment,
             handler="endpoint_logs.handler.handler",
             description="Creates or adopts the log groups of an endpoint",
             seconds=SECONDS,
-            statements=_statements(deployment),
+            statements=_statements(deployment, is_shared=is_shared),
+            is_shared=is_shared,
         )
 
 
 class OwnedLogs(Construct):
     """An endpoint's log groups; `owned` exists before anything may log."""
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
+    def __init__(self, scope: Construct, id: str, *, service_token: str, endpoint: ResolvedEndpoint) -> None:
+        """Args: the parent; the id; the ARN of what is called; whose groups they are."""
         super().__init__(scope, id)
         deployment = endpoint.deployment
         properties = {
-            "ServiceToken": service_token(deployment, NOUN),
+            "ServiceToken": service_token,
             "LogGroups": list(endpoint.log_groups),
             "RetentionInDays": endpoint.spec.logs.retention_days,
             "Tags": dict(endpoint.tags),
@@ -63,7 +66,7 @@ class OwnedLogs(Construct):
         self.resource = CfnResource(self, "Owned", type="Custom::EndpointLogs", properties=properties)
 
 
-def _statements(deployment: Deployment) -> list[Statement]:
+def _statements(deployment: Deployment, *, is_shared: bool) -> list[Statement]:
     groups = (container_log_group("*"), "/triton-fleet/*")
     return [
         Statement(
@@ -72,5 +75,5 @@ def _statements(deployment: Deployment) -> list[Statement]:
             resources=[deployment.arn("logs", f"log-group:{group}") for group in groups],
             conditions=spare_other_environments(deployment),
         ),
-        *see_stacks(deployment),
+        *see_stacks(deployment, is_shared=is_shared),
     ]

@@ -1,4 +1,4 @@
-"""Whom the alarms of a library's endpoint notify: the support's topics, or actions of the app's own."""
+"""Whom the alarms of a library's endpoint notify: the support's topics, the app's own actions, or nobody."""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ class SupportTopics:
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
         """The topic of the severity."""
         return [self._arns[severity]]
+
+
+class NoActions:
+    """No action, of alarms that have neither a support nor actions of the app's own."""
+
+    may_need_endpoint = False
+
+    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
+        """None."""
+        return []
 
 
 class OwnActions:

@@ -48,7 +48,7 @@ class TritonAlarms(Construct):
             endpoint: What they watch.
             alarms: Thresholds; default: those of a spec.
             scaling: How the endpoint is scaled, which `at_capacity` depends on; default: not at all.
-            alarm_actions: What alarms do; default: the topics of the support, which then has to exist.
+            alarm_actions: What alarms do; default: the topics of the support; without either, nothing.
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: as the
                 endpoint is described, else `app`.
             support: What has the topics of alarms; default: as the endpoint is described.
@@ -66,7 +66,7 @@ class TritonAlarms(Construct):
             variant=variant,
         )
         declaration = companion.declaration(alarms=alarms, scaling=scaling)
-        resolution = resolve(self, declaration, needs_support=alarm_actions is None)
+        resolution = resolve(self, declaration, shares=alarm_actions is None)
         if resolution is None:
             return
         targets = alarm_targets(self, resolution, alarm_actions)
@@ -114,7 +114,7 @@ class TritonScaling(Construct):
         companion = Companion(
             endpoint=endpoint, environment=environment, instance_type=instance_type, variant=variant
         )
-        resolution = resolve(self, companion.declaration(scaling=scaling), needs_support=False)
+        resolution = resolve(self, companion.declaration(scaling=scaling), shares=False)
         if (
             resolution is not None
             and resolution.endpoint.scaling is not None
@@ -175,7 +175,7 @@ class TritonDashboard(Construct):
             endpoint=endpoint, environment=environment, instance_type=instance_type, variant=variant
         )
         declaration = companion.declaration(alarms=alarms, scaling=scaling)
-        resolution = resolve(self, declaration, needs_support=False)
+        resolution = resolve(self, declaration, shares=False)
         if resolution is not None:
             variant_endpoint = replace(resolution.endpoint, variant=variant)
             EndpointDashboard(self, "Resource", endpoint=variant_endpoint, widgets=widgets)

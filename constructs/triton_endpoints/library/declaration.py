@@ -11,9 +11,9 @@ from aws_cdk import Annotations, CfnMapping, CfnResource, IStableAnyProducer, La
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
+from triton_endpoints.endpoint.alarms import AlarmTargets
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
-from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions, action_findings
+from triton_endpoints.library.alarm_actions import AlarmActions, NoActions, OwnActions, action_findings
 from triton_endpoints.library.environment import (
     EnvironmentProp,
     EnvironmentSource,
@@ -25,8 +25,9 @@ from triton_endpoints.library.environment import (
 )
 from triton_endpoints.library.image import ImagePlace
 from triton_endpoints.library.network import VpcPlacement, VpcProps
+from triton_endpoints.library.own_functions import OwnFunctions
 from triton_endpoints.library.shared_parts import SharedParts, claim
-from triton_endpoints.library.spec import FileSpec, PropsSpec
+from triton_endpoints.library.spec import FileSpec, PropsSpec, SpecData
 from triton_endpoints.library.support import EndpointSupport, shared_by
 from triton_endpoints.library.values import Values, is_token
 from triton_fleet.catalog.images import image, partition_of, regions_of, releases
@@ -37,12 +38,12 @@ from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layering
-from triton_fleet.project.project import load_spec
+from triton_fleet.project.project import LoadedSpec, load_spec
 from triton_fleet.project.spec_files import root_of
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.source import Source
+from triton_fleet.spec.source import Source, finding_at
 
 T = TypeVar("T")
 
@@ -63,7 +64,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Resolution:
-    """An endpoint with everything decided; `shared_parts` is None where nobody declares its support."""
+    """An endpoint with everything decided; `shared_parts` is None where nobody declares a support."""
 
     endpoint: ResolvedEndpoint
     shared_parts: SharedParts | None
@@ -74,14 +75,24 @@ def declare(
 ) -> EndpointParts | None:
     """Declare an endpoint's parts below a construct; None where something is wrong, which fails the synth."""
     resolution = resolve(construct, declaration, placement, is_whole=True)
-    if resolution is None or resolution.shared_parts is None or resolution.shared_parts.deployment is None:
-        return None  # the support itself reports why
+    if resolution is None:
+        return None
     endpoint, shared_parts = resolution.endpoint, resolution.shared_parts
-    report(construct, _first_deploy(construct, shared_parts, endpoint))
+    if shared_parts is not None and shared_parts.deployment is None:
+        return None  # the support itself reports why
+    functions = shared_parts or OwnFunctions()
+    try:
+        tokens = functions.tokens(construct, endpoint)
+    except FindingsError as error:
+        report(construct, error.findings)
+        return None
+    if shared_parts is not None:
+        report(construct, _first_deploy(construct, shared_parts, endpoint))
     targets = alarm_targets(construct, resolution, declaration.alarm_actions)
-    parts = declare_endpoint(construct, endpoint, alarm_targets=targets, role=declaration.role)
-    _follow_tags(parts.logs.resource, parts.served.endpoint.tags)
-    shared_parts.serve(construct, parts)
+    parts = declare_endpoint(construct, endpoint, alarm_targets=targets, role=declaration.role, tokens=tokens)
+    if parts.logs is not None:
+        _follow_tags(parts.logs.resource, parts.served.endpoint.tags)
+    functions.serve(construct, parts)
     return parts
 
 
@@ -91,7 +102,7 @@ def resolve(
     placement: VpcPlacement | None = None,
     *,
     is_whole: bool = False,
-    needs_support: bool = True,
+    shares: bool = True,
 ) -> Resolution | None:
     """Resolve an endpoint, and report all that is wrong or doubtful at the construct's path.
 
@@ -100,7 +111,7 @@ def resolve(
         declaration: What the endpoint is declared from.
         placement: Where its containers are.
         is_whole: Whether the construct is the endpoint itself, whose name no other one may have.
-        needs_support: Whether a support that is missing is an error.
+        shares: Whether it would use a support; one that is declared after it is then an error.
     """
     try:
         environment = _environment(construct, declaration)
@@ -112,12 +123,11 @@ def resolve(
         ):
             environment = shared_parts.read_for(construct)  # a name alone has no key, tags or boundary
         findings = [*declaration.network.findings(), *action_findings(declaration.alarm_actions)]
-        if needs_support and shared_parts is None:
-            findings.append(_missing_support(environment))
-        deployment = (shared_parts.deployment if shared_parts else None) or environment.deployment
+        if shares and shared_parts is None:
+            SharedParts.go_without(construct, environment.deployment)
         values = environment.values.copy()
         endpoint, warnings = _resolve(
-            construct, declaration, environment, values, deployment, placement, findings
+            construct, declaration, environment, values, shared_parts, placement, findings
         )
         if is_whole:
             claim(construct, f"an endpoint {endpoint.name!r}", "give one of the two another name")
@@ -128,18 +138,24 @@ def resolve(
     if names := values.names[len(environment.values.names) :]:
         Annotations.of(construct).add_info(f"not checked, as the synth does not know it: {', '.join(names)}")
     tag(construct, endpoint.tags)
-    bound_roles(construct, deployment)
+    bound_roles(construct, endpoint.deployment)
     return Resolution(endpoint, shared_parts)
 
 
 def alarm_targets(construct: Construct, resolution: Resolution, actions: AlarmActions | None) -> AlarmTargets:
-    """Whom an endpoint's alarms notify: their own actions, else the topics of the support."""
+    """Whom an endpoint's alarms notify: their own actions, else the topics of a support, else nobody."""
     if actions is not None:
         return OwnActions(construct, actions)
-    endpoint = resolution.endpoint
-    if resolution.shared_parts:
-        return resolution.shared_parts.alarm_targets(construct, endpoint)
-    return FoundationTopics(endpoint.deployment, endpoint.topic_owner)
+    if resolution.shared_parts is not None:
+        return resolution.shared_parts.alarm_targets(construct, resolution.endpoint)
+    if resolution.endpoint.alarms:
+        message = (
+            "the alarms notify nobody, because there are neither `alarm_actions` nor a support with topics"
+        )
+        hint = f"give `alarm_actions`, or {_declare_support(resolution.endpoint.deployment)}"
+        warning = Finding(code="FL617", message=message, hint=hint, severity=Severity.WARNING)
+        report(construct, [warning])
+    return NoActions()
 
 
 def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:
@@ -180,7 +196,7 @@ def _resolve(
     declaration: Declaration,
     environment: EnvironmentSource,
     values: Values,
-    deployment: Deployment,
+    shared_parts: SharedParts | None,
     placement: VpcPlacement | None,
     earlier_findings: Sequence[Finding],
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
@@ -189,6 +205,7 @@ def _resolve(
     Raises:
         FindingsError: every mistake.
     """
+    deployment = (shared_parts.deployment if shared_parts else None) or environment.deployment
     environments = environment.runs or ((environment.environment, environment.source),)
     try:
         sources = [_with_network(source, placement) for source in declaration.spec.sources(values)]
@@ -210,7 +227,8 @@ def _resolve(
         for run, spec_file in enumerate(spec_files)
     ]
     rule_results = values.common([rule_findings(context, is_deploy=True) for context in contexts])
-    findings = [*earlier_findings, *data.findings, *rule_results]
+    bucket_findings = [] if shared_parts else _bucket_findings(deployment, spec_files[0], data)
+    findings = [*earlier_findings, *bucket_findings, *data.findings, *rule_results]
     deployment = _with_dashboard(deployment, declaration.dashboard)
     endpoints = [
         assemble_endpoint(deployment, context, findings, data.model_data) for context in contexts[:2]
@@ -265,17 +283,29 @@ def _of(runs: Sequence[T], run: int) -> T:
     return runs[run] if len(runs) > 1 else runs[0]
 
 
-def _missing_support(environment: EnvironmentSource) -> Finding:
-    name = environment.environment.environment
-    message = (
-        f"no EndpointSupport of environment {name!r} is declared before it: the scaling guard, the endpoint"
-        " check, the owned logs, the alarm topics and the artifact bucket are its"
+def _bucket_findings(deployment: Deployment, spec_file: LoadedSpec, data: SpecData) -> list[Finding]:
+    """Findings about props that need a support's bucket, unless the environment names another."""
+    if deployment.given_bucket is not None:
+        return []
+    needs, hint = [], f"{_declare_support(deployment)}, or name a bucket in the environment's file"
+    if data.model_data is None:
+        message = "`spec` without `model_data_url` needs an artifact bucket with the archives of its lock"
+        needs.append((("models",), message, f"give `model_data_url`, {hint}"))
+    if spec_file.spec.capture is not None:
+        needs.append((("capture",), "`capture` needs an artifact bucket", hint))
+    name = deployment.environment
+    return [
+        finding_at(spec_file.source.mark(path), "FL608", f"{message}: environment {name!r} has none", remedy)
+        for path, message, remedy in needs
+    ]
+
+
+def _declare_support(deployment: Deployment) -> str:
+    name = deployment.environment
+    return (
+        f'declare `EndpointSupport(stack, "Support", environment={name!r})` before it, or name a deployed'
+        f' one: `support=EndpointSupport.from_environment(self, "Support", environment={name!r})`'
     )
-    hint = (
-        f'declare `EndpointSupport(stack, "Support", environment={name!r})` first, or name a deployed one:'
-        f' `support=EndpointSupport.from_environment(self, "Support", environment={name!r})`'
-    )
-    return Finding(code="FL608", message=message, hint=hint)
 
 
 def _first_deploy(

@@ -31,7 +31,8 @@ class TritonEndpoint(EndpointReference):
     """A role, a model, an endpoint, its logs, scaling, alarms, queries and dashboard, in one construct.
 
     What is wrong with its props fails the synth at the construct's path, with what is wrong with all others;
-    what is doubtful are warnings. What endpoints share is of an EndpointSupport.
+    what is doubtful are warnings. What endpoints share is of an EndpointSupport, if there is one; else the
+    stack of the endpoint has the functions that it needs.
     """
 
     _parts: EndpointParts | None
@@ -82,11 +83,12 @@ class TritonEndpoint(EndpointReference):
             model: What is in S3.
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
                 support's.
-            support: What endpoints share; default: the environment's, if the app has declared it before.
+            support: What endpoints share; default: the environment's, if the app has declared it before,
+                else nothing.
             scaling: A range of instances and its targets; default: `instance.count` instances.
             rollout: How a new configuration takes over; default: all calls at once.
             alarms: Thresholds; default: those of a spec; None: no alarm.
-            alarm_actions: What alarms do, in place of the support's topics.
+            alarm_actions: What alarms do, in place of the support's topics; without either, nothing.
             dashboard: Whether there is one; default: the environment's.
             capture: Which calls are kept; default: none.
             vpc: The VPC of the containers; default: SageMaker's own network.
@@ -98,7 +100,7 @@ class TritonEndpoint(EndpointReference):
             container: Keys of `container` of a spec.
             container_environment: Further variables of the container.
             metrics: Keys of `metrics` of a spec.
-            logs: Keys of `logs` of a spec.
+            logs: Keys of `logs` of a spec; without them and a support, SageMaker makes the log groups.
             timeouts: Keys of `timeouts` of a spec.
             samples: Calls that the endpoint has to answer after each deploy, each with the keys of a spec.
             warm: Targets of a multi-model endpoint that are loaded after each deploy.
@@ -170,12 +172,13 @@ class TritonEndpoint(EndpointReference):
             spec: The file, relative to the folder in which the app runs.
             environment: A name, the path of an environments/ENV.yaml, whose defaults and overrides hold, or a
                 FleetEnvironment; default: the support's.
-            support: What endpoints share; default: the environment's, if the app has declared it before.
+            support: What endpoints share; default: the environment's, if the app has declared it before,
+                else nothing.
             lock: What `fleet lock` wrote; default: `locks/ENV/ENDPOINT.lock.yaml` of the fleet whose
                 model_specs/ the spec is in, else `ENDPOINT.lock.yaml` beside the spec.
             model_data_url: What is in S3, in place of a lock's archives.
             model_data_key: The KMS key of these objects.
-            alarm_actions: What alarms do, in place of the support's topics.
+            alarm_actions: What alarms do, in place of the support's topics; without either, nothing.
             dashboard: Whether there is one; default: the environment's.
             role: What the container acts in; default: a role of its own.
             vpc: The VPC of the containers; default: `network` of the spec.

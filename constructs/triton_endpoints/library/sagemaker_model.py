@@ -124,7 +124,7 @@ class SageMakerModel(Resource):
         declaration = Declaration(
             spec=spec, environment=environment, support=support, image=place, network=network
         )
-        resolution = resolve(self, declaration, self._placement, needs_support=False)
+        resolution = resolve(self, declaration, self._placement, shares=False)
         self._resolution = resolution
         if resolution is None:
             self._model = None

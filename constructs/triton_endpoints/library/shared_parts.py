@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
-from aws_cdk import Stack, Stage, Token
+from aws_cdk import CfnResource, Stack, Stage, Token
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
-from triton_endpoints.endpoint.parts import EndpointParts
+from triton_endpoints.endpoint.check import EndpointCheck
+from triton_endpoints.endpoint.logs import EndpointLogs
+from triton_endpoints.endpoint.parts import EndpointParts, ServiceTokens
 from triton_endpoints.foundation import FoundationParts
 from triton_endpoints.lambda_function import STACK_TAG_VALUE, stack_tag
 from triton_endpoints.library.alarm_actions import SupportTopics
@@ -21,12 +24,14 @@ from triton_endpoints.library.environment import (
     reference,
     report,
 )
+from triton_endpoints.scaling_guard import ScalingGuard
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment, GivenBucket
 
 _owners: dict[tuple[str, str, str, str], str] = {}
 """The paths of constructs, by app, account, region and what they declare there."""
+Functions: TypeAlias = ScalingGuard | EndpointLogs | EndpointCheck
 
 
 def claim(construct: Construct, subject: str, hint: str) -> None:
@@ -68,6 +73,22 @@ def with_bucket(deployment: Deployment, bucket: s3.IBucket | None) -> Deployment
     return replace(deployment, given_bucket=GivenBucket(bucket.bucket_name, key.key_arn if key else None))
 
 
+def calls(
+    endpoint: EndpointParts,
+    guard: ScalingGuard | None,
+    logs: EndpointLogs | None,
+    check: EndpointCheck | None,
+) -> Iterator[tuple[CfnResource, Functions]]:
+    """The custom resources of an endpoint, each with the functions that it calls."""
+    if endpoint.update and guard:
+        yield endpoint.update.before, guard
+        yield endpoint.update.after, guard
+    if endpoint.logs and logs:
+        yield endpoint.logs.resource, logs
+    if endpoint.check and check:
+        yield endpoint.check, check
+
+
 class SharedParts:
     """The shared parts of one support.
 
@@ -79,6 +100,8 @@ class SharedParts:
     """
 
     _by_app: ClassVar[dict[str, list[SharedParts]]] = {}
+    _without: ClassVar[dict[str, list[tuple[Construct, Deployment]]]] = {}
+    """Constructs by app, and the environment of which they share nothing."""
 
     def __init__(
         self,
@@ -105,6 +128,7 @@ class SharedParts:
             hint = "share it: an account and region has one for each environment"
             report(construct, [Finding(code="FL610", message=message, hint=hint)])
             return
+        report(construct, self._late_findings(construct, deployment))
         self.deployment = deployment
         SharedParts._by_app.setdefault(reference(construct.node.root), []).append(self)
 
@@ -117,6 +141,11 @@ class SharedParts:
         stage = _stage(construct)
         same = [support for support in cls._same(construct, deployment) if _stage(support.construct) == stage]
         return next((support for support in same if support.parts is not None), same[0] if same else None)
+
+    @classmethod
+    def go_without(cls, construct: Construct, deployment: Deployment) -> None:
+        """Remember a construct that finds no support: one of its stage that comes later is too late."""
+        cls._without.setdefault(reference(construct.node.root), []).append((construct, deployment))
 
     def read_for(self, construct: Construct) -> EnvironmentSource:
         """The environment, as of a construct in another stack perhaps.
@@ -141,6 +170,10 @@ class SharedParts:
             return SupportTopics(self.parts.topics.arns_for(endpoint.topic_owner))
         return FoundationTopics(endpoint.deployment, endpoint.topic_owner)
 
+    def tokens(self, construct: Construct, endpoint: ResolvedEndpoint) -> ServiceTokens:
+        """Whom the custom resources of an endpoint call."""
+        return ServiceTokens.of_environment(endpoint.deployment)
+
     def serve(self, construct: Construct, endpoint: EndpointParts) -> None:
         """Let the functions see the stack of an endpoint, which is deployed after them.
 
@@ -151,27 +184,34 @@ class SharedParts:
         if self.deployment is not None:
             # A nested stack has its own tags: the functions ask the stack that calls them.
             Stack.of(construct).tags.set_tag(stack_tag(self.deployment), STACK_TAG_VALUE)
-        if self.parts is None:
-            return
-        needs = (
-            (endpoint.update.before, self.parts.guard),
-            (endpoint.update.after, self.parts.guard),
-            (endpoint.logs.resource, self.parts.logs),
-            (endpoint.check, self.parts.check),
-        )
-        for resource, function in needs:
-            resource.node.add_dependency(function)
+        if self.parts is not None:
+            guard, logs, check = self.parts.guard, self.parts.logs, self.parts.check
+            for resource, functions in calls(endpoint, guard, logs, check):
+                resource.node.add_dependency(functions)
 
     @classmethod
     def _same(cls, construct: Construct, deployment: Deployment) -> list[SharedParts]:
-        names = (deployment.environment, deployment.account, deployment.region)
         return [
             support
             for support in cls._by_app.get(reference(construct.node.root), ())
-            if support.deployment
-            and (support.deployment.environment, support.deployment.account, support.deployment.region)
-            == names
+            if support.deployment and _place(support.deployment) == _place(deployment)
         ]
+
+    @classmethod
+    def _late_findings(cls, construct: Construct, deployment: Deployment) -> Iterator[Finding]:
+        """A support after a construct of its stage that would have shared it."""
+        for earlier, other_deployment in cls._without.get(reference(construct.node.root), ()):
+            if _place(other_deployment) == _place(deployment) and _stage(earlier) == _stage(construct):
+                path, name = earlier.node.path, deployment.environment
+                message = (
+                    f"{path} of environment {name!r} is declared before this support, and shares nothing"
+                )
+                hint = f"declare the support first, or pass `support=` to {path}"
+                yield Finding(code="FL608", message=message, hint=hint)
+
+
+def _place(deployment: Deployment) -> tuple[str, str, str]:
+    return deployment.environment, deployment.account, deployment.region
 
 
 def _stage(construct: Construct) -> str | None:

@@ -13,7 +13,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_sns as sns
-from aws_cdk.assertions import Template
+from aws_cdk.assertions import Annotations, Match, Template
 
 from tests.synth.library.host import ACCOUNT, DATA, REGION, Host, properties, statements
 from triton_endpoints import (
@@ -72,16 +72,20 @@ class TestAlarms:
         assert len(alarms.alarms) == len(template.find_resources("AWS::CloudWatch::Alarm"))
         template.resource_count_is("AWS::SageMaker::Endpoint", 0)
 
-    def test_without_actions_the_topics_of_the_support_are_theirs_and_its_absence_is_a_mistake(self) -> None:
-        host = Host()
-        TritonAlarms(host.stack, "Alarms", endpoint=import_endpoint(host))
-        (problem,) = host.problems()
-        assert problem.startswith("[Host/Alarms] FL608 no EndpointSupport of environment 'prod'")
+    def test_without_actions_the_topics_of_the_support_are_theirs(self) -> None:
         host = Host()
         support = host.support()
         TritonAlarms(host.stack, "Alarms", endpoint=import_endpoint(host, support=support, environment=None))
         alarm = next(iter(host.template().find_resources("AWS::CloudWatch::Alarm").values()))
         assert alarm["Properties"]["AlarmActions"][0]["Ref"].startswith("SupportAlarmTopics")
+
+    def test_without_actions_and_a_support_they_notify_nobody_and_say_so(self) -> None:
+        host = Host()
+        TritonAlarms(host.stack, "Alarms", endpoint=import_endpoint(host))
+        alarm = next(iter(host.template().find_resources("AWS::CloudWatch::Alarm").values()))
+        assert alarm["Properties"]["AlarmActions"] == []
+        text = Match.string_like_regexp("FL617 the alarms notify nobody")
+        assert len(Annotations.from_stack(host.stack).find_warning("/Host/Alarms", text)) == 1
 
     def test_a_threshold_that_a_spec_cannot_have_is_told_at_their_path(self) -> None:
         host = Host()

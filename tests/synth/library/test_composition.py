@@ -22,6 +22,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
+from aws_cdk.assertions import Template
 from constructs import IConstruct
 
 from tests.support.fleet_folder import ROOT
@@ -31,6 +32,7 @@ from triton_endpoints import (
     EndpointSupport,
     ImportedEndpoint,
     Instance,
+    Scaling,
     TritonDashboard,
     TritonEndpoint,
     TritonModel,
@@ -172,12 +174,17 @@ def test_a_multi_model_endpoint_refuses_a_default_model() -> None:
 
 
 class TestStages:
-    def test_an_endpoint_finds_no_support_of_another_stage(self) -> None:
+    def test_an_endpoint_uses_no_support_of_another_stage_but_functions_of_its_own_stack(self) -> None:
         host = Host(is_audited=False)
         host.support(stage_stack(host.app, "First"))
-        host.endpoint(scope=stage_stack(host.app, "Second"))
-        (problem,) = host.problems()
-        assert problem.startswith("[Second/Models/Embeddings] FL608 no EndpointSupport of environment 'prod'")
+        host.endpoint(
+            scope=stage_stack(host.app, "Second"), scaling=Scaling(min=1, max=2).scale_on_invocations(600)
+        )
+        (stack,) = host.app.synth().get_nested_assembly("assembly-Second").stacks
+        template = Template.from_json(stack.template)
+        token = properties(template, "Custom::ScalingGuard", "EmbeddingsUpdateBefore")["ServiceToken"]
+        assert token["Fn::GetAtt"][0].startswith("TritonFunctionsprodScalingGuard")
+        assert stack.tags == {}
 
     def test_it_finds_a_deployed_one_of_its_own_stage(self) -> None:
         host = Host(is_audited=False)

@@ -9,9 +9,10 @@ from aws_cdk import App, Environment, Stack, Stage
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 
-from tests.support.fleet_folder import SPEC
+from tests.support.fleet_folder import LOCK, SPEC
 from tests.synth.library.host import ACCOUNT, DATA, HOST_ENVIRONMENT, Host
 from triton_endpoints import (
+    Capture,
     EndpointSupport,
     FleetEnvironment,
     Instance,
@@ -98,15 +99,26 @@ def test_an_instance_type_that_does_not_exist_names_the_prop_and_the_remedy() ->
     assert "ml.g5.large" in problem and "remedy: " in problem
 
 
-def test_a_missing_support_is_an_error_that_names_it_and_hides_no_other() -> None:
+def test_what_needs_the_artifact_bucket_without_a_support_names_its_prop_and_hides_no_other_mistake() -> None:
     host = Host()
-    host.endpoint(instance=Instance(type="ml.g5.xlarge", count=0))
+    host.endpoint(capture=Capture(sample="10%"), instance=Instance(type="ml.g5.large"))
     problems = host.problems()
     assert len(problems) == 2
-    (support,) = [problem for problem in problems if "FL608" in problem]
-    assert "no EndpointSupport of environment 'prod'" in support
-    assert "the scaling guard, the endpoint check, the owned logs" in support
-    assert "EndpointSupport.from_environment" in support
+    (bucket_problem,) = [problem for problem in problems if "FL608" in problem]
+    assert bucket_problem.startswith(
+        "[Host/Embeddings] capture: FL608 `capture` needs an artifact bucket: environment 'prod' has none"
+    )
+    assert "EndpointSupport.from_environment" in bucket_problem
+
+
+def test_archives_of_a_lock_need_the_artifact_bucket_too(tmp_path: Path) -> None:
+    (tmp_path / "sentences.yaml").write_text(SPEC)
+    (tmp_path / "sentences.lock.yaml").write_text(LOCK)
+    host = Host()
+    TritonEndpoint.from_spec(host.stack, "Sentences", spec=tmp_path / "sentences.yaml", environment="prod")
+    (problem,) = host.problems()
+    assert "FL608 `spec` without `model_data_url` needs an artifact bucket" in problem
+    assert "remedy: give `model_data_url`, declare `EndpointSupport(" in problem
 
 
 def test_an_environments_file_of_another_account_is_refused(tmp_path: Path) -> None:
