@@ -72,7 +72,7 @@ def is_complete(
         if not is_last and _may_pass(error, status):
             print(f"Waiting: a call to AWS failed: {type(error).__name__}: {error}")
             return {"IsComplete": False}
-        guard_error = error if isinstance(error, GuardError) else _unexpected_error(error, event)
+        guard_error = error if isinstance(error, GuardError) else _unexpected_error(error, event, environ)
         is_deletion = event["RequestType"] == "Delete"
         if not is_deletion and not is_rollback(status):
             raise GuardError(guard_error.problem[:_MAX_CHARACTERS], guard_error.remedy) from error
@@ -164,12 +164,12 @@ def _wait_for_cleanup(request: Request, looks: Looks, *, is_last: bool) -> str:
     return f"Endpoint {request.variant.endpoint} is deleted, and its scaling with it."
 
 
-def _unexpected_error(error: Exception, event: Mapping[str, Any]) -> GuardError:
+def _unexpected_error(error: Exception, event: Mapping[str, Any], environ: Mapping[str, str]) -> GuardError:
     properties = event["ResourceProperties"]
     goal = properties.get("EndpointConfigName") or properties.get("InstanceType")
     return GuardError(
         f"The scaling of endpoint {properties.get('EndpointName')} could not be adapted to "
         f"{goal}: {type(error).__name__}: {error}.",
-        "It is still registered, perhaps suspended, or saved below scaling-guard/ in the artifact bucket, or "
-        "both: remove the cause and deploy again.",
+        f"It is still registered, perhaps suspended, or saved below s3://{environ['BUCKET']}/scaling-guard/, "
+        "or both: remove the cause and deploy again.",
     )
