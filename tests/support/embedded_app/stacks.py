@@ -6,12 +6,15 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.running_aws import running_aws
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 DATA = "s3://data/model.tar.gz"
 ROLE = "arn:aws:iam::123456789012:role/any"
@@ -19,10 +22,10 @@ TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {}}
 
 
 @contextmanager
-def embedded_aws() -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
-    """An embedded AWS with a model's data, and its host."""
+def embedded_aws(gateway: WSGIApplication | None = None) -> Iterator[tuple[EmbeddedAws, RecordingHost]]:
+    """An embedded AWS with a model's data, and its host; the gateway answers calls of endpoints."""
     host = RecordingHost()
-    with running_aws(host) as aws:
+    with running_aws(host, gateway=gateway) as aws:
         s3 = client(aws, "s3")
         s3.create_bucket(Bucket="data")
         s3.put_object(Bucket="data", Key="model.tar.gz", Body=b"archive")
