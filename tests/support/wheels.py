@@ -7,14 +7,22 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib import metadata
 from importlib.metadata import version
 from pathlib import Path
 
 from hatchling.builders.wheel import WheelBuilder
+from packaging.requirements import Requirement
 
 from tests.support.fleet_folder import ROOT
-from triton_fleet.product.distributions import DISTRIBUTIONS, EMULATOR, Distribution, wheel_name
+from triton_fleet.product.distributions import (
+    DISTRIBUTIONS,
+    EMULATOR,
+    Distribution,
+    normal_name,
+    wheel_name,
+)
 
 FLEET, ENDPOINTS, *_ = DISTRIBUTIONS
 VERSION = version("triton-fleet")
@@ -112,14 +120,44 @@ def install(wheels: Path, folder: Path) -> Path:
     Dependencies come from the environment of the tests. Its editable install of this tree does not, as Python
     reads `.pth` files in no folder that one of them names.
     """
-    uv = str(Path(sys.executable).with_name("uv"))
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
-    python = folder / "bin" / "python"
-    command = [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", str(python)]
-    subprocess.run([*command, *map(str, sorted(wheels.iterdir()))], check=True)
-    [packages] = folder.glob("lib/python*/site-packages")
+    packages = _environment(sorted(wheels.iterdir()), folder)
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
     for name in ("node", "npm", "npx", "python3"):
         if not (tool := folder / "bin" / name).exists():
             tool.symlink_to(Path(sys.executable).with_name(name))
-    return python
+    return folder / "bin" / "python"
+
+
+def install_alone(wheels: Iterable[Path], folder: Path) -> Path:
+    """A virtual environment of wheels and of what their metadata requires, and nothing else; returns its Python."""
+    packages = _environment(wheels, folder)
+    lines = [line for item in metadata.distributions(path=[str(packages)]) for line in item.requires or ()]
+    for item in needed_distributions(lines).values():
+        for top in {file.parts[0] for file in item.files or ()} - {"..", "__pycache__"}:
+            if not (packages / top).exists():
+                (packages / top).symlink_to(str(item.locate_file(top)))
+    return folder / "bin" / "python"
+
+
+def needed_distributions(requirements: Iterable[str]) -> Mapping[str, metadata.Distribution]:
+    """The distributions of others that requirements lead to on this platform, as the environment of the tests has them."""
+    rest, result = list(requirements), dict[str, metadata.Distribution]()
+    own = {part.name for part in DISTRIBUTIONS}
+    while rest:
+        requirement = Requirement(rest.pop())
+        name = normal_name(requirement.name)
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if applies and name not in result and name not in own:
+            result[name] = metadata.distribution(name)
+            rest += result[name].requires or ()
+    return result
+
+
+def _environment(wheels: Iterable[Path], folder: Path) -> Path:
+    """A virtual environment of wheels, without what they need; returns the folder of its packages."""
+    uv = str(Path(sys.executable).with_name("uv"))
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
+    command = [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", f"{folder}/bin/python"]
+    subprocess.run([*command, *map(str, wheels)], check=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    return packages

@@ -19,6 +19,7 @@ BASE = {
     "triton-fleet": (
         "pydantic<3,>=2.14",
         "boto3<2,>=1.44.5; extra == 'deploy'",
+        "cdk-nag<4,>=3.0.2; extra == 'deploy'",
         "triton-endpoints==0.2.0; extra == 'deploy'",
         "boto3<2,>=1.44.5; extra == 'local'",
         "triton-endpoints==0.2.0; extra == 'local'",
@@ -38,6 +39,7 @@ DEPLOY: Mapping[str, Sequence[str]] = {
     **BASE,
     "boto3": ("botocore<2,>=1.44",),
     "botocore": (),
+    "cdk-nag": (),
     "triton-endpoints": ("triton-fleet==0.2.0", "aws-cdk-lib>=2.275"),
     "aws-cdk-lib": (),
 }
@@ -54,7 +56,7 @@ LOCAL: Mapping[str, Sequence[str]] = {
     ("installed_lines", "extra", "missing_lines"),
     [
         (BASE, "", []),
-        (BASE, "deploy", ["boto3", "triton-endpoints"]),
+        (BASE, "deploy", ["boto3", "cdk-nag", "triton-endpoints"]),
         (BASE, "local", ["boto3", "triton-endpoints", "pillow", "triton-fleet-emulator", "tritonclient"]),
         (DEPLOY, "deploy", []),
         (LOCAL, "local", []),
@@ -81,6 +83,7 @@ def refusal(module: str, installed_lines: Mapping[str, Sequence[str]]) -> Cannot
         (BASE, "botocore.exceptions", "[deploy]"),
         (BASE, "fleet_stacks.app", "[deploy]"),
         (BASE, "aws_cdk", "[deploy]"),
+        ({**DEPLOY, "cdk-nag": None}, "cdk_nag", "[deploy]"),
         (BASE, "tritonclient", "[local]"),
         (BASE, "fleet_emulator", "[local]"),
         (DEPLOY, "PIL", "[local]"),
@@ -110,7 +113,9 @@ def test_a_module_of_the_product_or_of_no_extra_is_a_bug_and_stays_one(
 def test_an_extra_that_a_command_needs_is_refused_with_all_that_it_lacks() -> None:
     with pytest.raises(CannotRunError) as caught:
         require_extra("deploy", BASE.get)
-    assert caught.value.problem == "this command needs boto3, triton-endpoints, which are not installed"
+    assert (
+        caught.value.problem == "this command needs boto3, cdk-nag, triton-endpoints, which are not installed"
+    )
     require_extra("deploy", DEPLOY.get)
 
 
