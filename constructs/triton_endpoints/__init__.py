@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
-from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
-from triton_endpoints.foundation import ArtifactBucket, FoundationParts, declare_foundation
+from triton_endpoints.endpoint.parts import EndpointParts
+from triton_endpoints.foundation import ArtifactBucket
 from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.companions import TritonAlarms, TritonDashboard, TritonScaling
 from triton_endpoints.library.endpoint import TritonEndpoint
@@ -29,7 +29,6 @@ __all__ = [
     "EngineBuilds",
     "EnvironmentProp",
     "FleetEnvironment",
-    "FoundationParts",
     "ImagePlace",
     "ImportedEndpoint",
     "Instance",
@@ -48,8 +47,6 @@ __all__ = [
     "TritonScaling",
     "Variant",
     "__version__",
-    "declare_endpoint",
-    "declare_foundation",
 ]
 
 __version__ = version("triton-endpoints")

@@ -48,7 +48,7 @@ class ArtifactBucket(Construct):
             lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(LOG_DAYS))],
             removal_policy=RETENTION,
         )
-        self.bucket = s3.Bucket(
+        self.bucket: s3.Bucket = s3.Bucket(
             self,
             "Resource",
             bucket_name=bucket_name,

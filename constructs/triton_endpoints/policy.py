@@ -142,15 +142,21 @@ def service_role(
     statements: Sequence[Statement],
 ) -> iam.CfnRole:
     """A role that one of AWS's services assumes for this account alone, with its policy."""
-    trust = {
+    trust = service_trust(service, deployment)
+    role = iam.CfnRole(scope, id, assume_role_policy_document=trust, description=description)
+    policy_of(scope, f"{id}Policy", role_name=role.ref, statements=statements)
+    return role
+
+
+def service_trust(service: str, deployment: Deployment) -> dict[str, Any]:
+    """The trust policy of a role that one of AWS's services assumes for this account alone."""
+    statement = {
         "Action": "sts:AssumeRole",
         "Effect": "Allow",
         "Principal": {"Service": f"{service}.amazonaws.com"},
         "Condition": {"StringEquals": {"aws:SourceAccount": deployment.account}},
     }
-    role = iam.CfnRole(scope, id, assume_role_policy_document=document([trust]), description=description)
-    policy_of(scope, f"{id}Policy", role_name=role.ref, statements=statements)
-    return role
+    return document([statement])
 
 
 def document(statements: list[dict[str, Any]]) -> dict[str, Any]:

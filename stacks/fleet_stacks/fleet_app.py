@@ -12,7 +12,8 @@ from cdk_nag import AwsSolutionsChecks
 from constructs import Construct
 
 from fleet_stacks.dynamic_references import dynamic_references
-from triton_endpoints import declare_endpoint, declare_foundation
+from triton_endpoints.endpoint.parts import declare_endpoint
+from triton_endpoints.foundation import declare_foundation
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment
@@ -53,14 +54,14 @@ class EndpointStack(Stack):
         CfnOutput(
             self,
             "EndpointName",
-            value=parts.served.endpoint.attr_endpoint_name,
+            value=parts.endpoint.attr_endpoint_name,
             description="Name of the endpoint, for InvokeEndpoint",
         )
         if parts.invoker:
             CfnOutput(
                 self,
                 "InvokerRole",
-                value=parts.invoker.role.attr_arn,
+                value=parts.invoker.attr_arn,
                 description="ARN of the role that the invokers of the spec assume",
             )
 

@@ -28,14 +28,19 @@ SPEC_MODELS: Mapping[str, type[BaseModel]] = {
     "Scaling": Scaling,
 }
 """What the spec's own types are, of the props that are called as its keys."""
+RESULTS = (triton_endpoints.EndpointParts,)
+"""Classes that the package alone makes an object of: their parameters are attributes."""
 PAGE = ROOT / "docs" / "constructs-api.md"
 INTRO = """\
 <!-- Made by `python -m tests.support.constructs_page` from constructs/triton_endpoints: change it there. -->
 # API of the constructs
 
-What `from triton_endpoints import ...` has; [constructs.md](constructs.md) shows how to use it. Other names of the package
-may change at any time. All parameters but the first two of a construct are given by name.
+What `from triton_endpoints import ...` has; [constructs.md](constructs.md) shows how to use it. All parameters but the first two of a
+construct are given by name.
 """
+README = ROOT / "constructs" / "README.md"
+STABILITY = "## What may change when\n"
+"""The section of the README with which the page begins."""
 _SECTION = re.compile(r"^(Args|Attributes|Raises):$")
 
 
@@ -45,9 +50,14 @@ def public_api() -> dict[str, dict[str, str]]:
         name: {parameter.name: _default(parameter) for parameter in _parameters(call)}
         if _is_called(call)
         else {}
-        for owner in triton_endpoints.__all__
-        for name, call in _entries(owner)
+        for name, call in public_members()
     }
+
+
+def public_members() -> Iterator[tuple[str, Any]]:
+    """The objects of the public names, and the public members of the classes among them as `NAME.MEMBER`."""
+    for owner in triton_endpoints.__all__:
+        yield from _entries(owner)
 
 
 def _is_called(member: object) -> bool:
@@ -62,7 +72,8 @@ def _type_text(value: object) -> str:
 
 def constructs_page() -> str:
     """The page as Markdown."""
-    return "\n".join([INTRO, *(_part(name) for name in triton_endpoints.__all__)])
+    _, heading, stability = README.read_text("utf-8").partition(STABILITY)
+    return "\n".join([INTRO, heading + stability, *(_part(name) for name in triton_endpoints.__all__)])
 
 
 def _entries(owner: str) -> Iterator[tuple[str, Any]]:
@@ -87,7 +98,8 @@ def _members(owner: object) -> Iterator[tuple[str, Any]]:
 
 def _parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
     signature = inspect.signature(call.__init__ if inspect.isclass(call) else call)
-    return [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
+    parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
+    return [item.replace(default="attribute") for item in parameters] if call in RESULTS else parameters
 
 
 def _default(parameter: inspect.Parameter) -> str:
@@ -139,7 +151,8 @@ def _code(text: str) -> str:
 
 
 def show_default(default: str) -> str:
-    return default if default in ("any", "required", "props", "unset", "empty") else f"`{default}`"
+    plain = ("any", "attribute", "required", "props", "unset", "empty")
+    return default if default in plain else f"`{default}`"
 
 
 def _prose(doc: str) -> str:

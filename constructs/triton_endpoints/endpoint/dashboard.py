@@ -47,7 +47,7 @@ class EndpointQueries(Construct):
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
-        self.queries = [self._query(endpoint, query) for query in saved_queries(endpoint.spec.mode)]
+        self.queries = tuple(self._query(endpoint, query) for query in saved_queries(endpoint.spec.mode))
 
     def _query(self, endpoint: ResolvedEndpoint, query: SavedQuery) -> logs.CfnQueryDefinition:
         return logs.CfnQueryDefinition(

@@ -37,6 +37,8 @@ class EndpointModel(Construct):
         )
         for policy in role.policies:
             self.model.add_resource_dependency(policy)
+        if role.given_role is not None:
+            self.model.node.add_dependency(role.given_role)  # what the app grants to it
         lay_over(self.model, endpoint.spec.cloudformation.get("Model", {}))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from aws_cdk import CfnResource
+from aws_cdk import CfnResource, aws_logs
+from aws_cdk import aws_applicationautoscaling as autoscaling
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets, EndpointAlarms, FoundationTopics
@@ -49,31 +52,43 @@ class ServiceTokens:
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointParts:
-    """The constructs of one endpoint.
+    """The resources of one endpoint, for what its props do not have.
 
     Attributes:
-        role: What the container acts in.
+        role: What the container acts in; None where the app gave a role.
+        role_policies: What it may do there.
         model: The SageMaker Model.
-        served: The endpoint configuration and the endpoint.
-        logs: The log groups; None where nothing owns them.
-        update: The custom resources before and after an update; None where nothing guards it.
+        config: The endpoint configuration.
+        endpoint: The endpoint; any change of its properties makes another configuration.
+        rollback_alarms: The alarms that roll an update back.
+        logs: The custom resource that owns the log groups; None where nothing owns them.
+        guard_before: The custom resource that takes scaling aside before an update; None where nothing does.
+        guard_after: The custom resource that restores it; None likewise.
         check: The custom resource that calls the endpoint; None where nothing does.
-        scaling: Target tracking and schedules; None without scaling.
+        scaling_target: The scalable target; None without scaling.
+        scaling_policies: The policies of target tracking.
         alarms: The operators' alarms.
+        queries: The saved queries of its logs.
         dashboard: None in an environment without dashboards.
         invoker: The role in which others call it; None unless the spec names who may.
     """
 
-    role: EndpointRole
-    model: EndpointModel
-    served: SageMakerEndpoint
-    logs: OwnedLogs | None
-    update: GuardedUpdate | None
+    role: iam.CfnRole | None
+    role_policies: tuple[iam.CfnPolicy, ...]
+    model: sagemaker.CfnModel
+    config: sagemaker.CfnEndpointConfig
+    endpoint: sagemaker.CfnEndpoint
+    rollback_alarms: tuple[cloudwatch.CfnAlarm, ...]
+    logs: CfnResource | None
+    guard_before: CfnResource | None
+    guard_after: CfnResource | None
     check: CfnResource | None
-    scaling: EndpointScaling | None
-    alarms: EndpointAlarms
-    dashboard: EndpointDashboard | None
-    invoker: InvokerRole | None = None
+    scaling_target: autoscaling.CfnScalableTarget | None
+    scaling_policies: tuple[autoscaling.CfnScalingPolicy, ...]
+    alarms: tuple[cloudwatch.CfnAlarm, ...]
+    queries: tuple[aws_logs.CfnQueryDefinition, ...]
+    dashboard: cloudwatch.CfnDashboard | None
+    invoker: iam.CfnRole | None
 
 
 def declare_endpoint(
@@ -96,17 +111,17 @@ def declare_endpoint(
     tokens = tokens or ServiceTokens.of_environment(endpoint.deployment)
     own_role = EndpointRole(scope, "Role", endpoint=endpoint, given_role=role)
     model = EndpointModel(scope, "Model", endpoint=endpoint, role=own_role)
-    served = SageMakerEndpoint(scope, "Endpoint", endpoint=endpoint, model=model)
-    logs = _declare_logs(scope, endpoint, served, tokens)
-    update = _declare_update(scope, endpoint, served, tokens)
-    last = update.after if update else served.endpoint
-    check = _declare_check(scope, endpoint, served, tokens, last)
-    scaling = _declare_scaling(scope, endpoint, served, last, check)
+    sagemaker_endpoint = SageMakerEndpoint(scope, "Endpoint", endpoint=endpoint, model=model)
+    logs = _declare_logs(scope, endpoint, sagemaker_endpoint, tokens)
+    update = _declare_update(scope, endpoint, sagemaker_endpoint, tokens)
+    last = update.after if update else sagemaker_endpoint.endpoint
+    check = _declare_check(scope, endpoint, sagemaker_endpoint, tokens, last)
+    scaling = _declare_scaling(scope, endpoint, sagemaker_endpoint, last, check)
     if scaling is not None and update is not None:
-        update.name_policies(scaling.policy_names)
+        update.name_policies([policy.policy_name for policy in scaling.policies])
     targets = alarm_targets or FoundationTopics(endpoint.deployment, endpoint.topic_owner)
     alarms = EndpointAlarms(scope, "Alarms", endpoint=endpoint, targets=targets)
-    queries = list[CfnResource]()
+    queries = list[aws_logs.CfnQueryDefinition]()
     if logs is not None:
         queries += EndpointQueries(scope, "Queries", endpoint=endpoint).queries
         for query in queries:
@@ -124,34 +139,40 @@ def declare_endpoint(
         *([invoker.policy] if invoker else []),
     )
     for resource in before:
-        served.endpoint.add_resource_dependency(resource)
+        sagemaker_endpoint.endpoint.add_resource_dependency(resource)
     return EndpointParts(
-        role=own_role,
-        model=model,
-        served=served,
-        logs=logs,
-        update=update,
+        role=own_role.role,
+        role_policies=own_role.policies,
+        model=model.model,
+        config=sagemaker_endpoint.config,
+        endpoint=sagemaker_endpoint.endpoint,
+        rollback_alarms=sagemaker_endpoint.rollback_alarms,
+        logs=logs.resource if logs else None,
+        guard_before=update.before if update else None,
+        guard_after=update.after if update else None,
         check=check,
-        scaling=scaling,
-        alarms=alarms,
-        dashboard=dashboard,
-        invoker=invoker,
+        scaling_target=scaling.target if scaling else None,
+        scaling_policies=scaling.policies if scaling else (),
+        alarms=alarms.alarms,
+        queries=tuple(queries),
+        dashboard=dashboard.dashboard if dashboard else None,
+        invoker=invoker.role if invoker else None,
     )
 
 
 def _declare_logs(
-    scope: Construct, endpoint: ResolvedEndpoint, served: SageMakerEndpoint, tokens: ServiceTokens
+    scope: Construct, endpoint: ResolvedEndpoint, sagemaker_endpoint: SageMakerEndpoint, tokens: ServiceTokens
 ) -> OwnedLogs | None:
     """The log groups, before the first line is logged: a group that a container makes is kept for ever."""
     if tokens.logs is None:
         return None
     logs = OwnedLogs(scope, "Logs", service_token=tokens.logs, endpoint=endpoint)
-    served.endpoint.add_resource_dependency(logs.resource)
+    sagemaker_endpoint.endpoint.add_resource_dependency(logs.resource)
     return logs
 
 
 def _declare_update(
-    scope: Construct, endpoint: ResolvedEndpoint, served: SageMakerEndpoint, tokens: ServiceTokens
+    scope: Construct, endpoint: ResolvedEndpoint, sagemaker_endpoint: SageMakerEndpoint, tokens: ServiceTokens
 ) -> GuardedUpdate | None:
     """The guard around the endpoint, scaled or not: it may have been scaled until now, or by hand."""
     if tokens.guard is None:
@@ -163,18 +184,18 @@ def _declare_update(
         endpoint=endpoint.name,
         variant=VARIANT,
         instance=endpoint.instance.type,
-        config_name=served.config.attr_endpoint_config_name,
+        config_name=sagemaker_endpoint.config.attr_endpoint_config_name,
         is_cleaned_up=endpoint.is_cleaned_up,
     )
-    served.endpoint.add_resource_dependency(update.before)
-    update.after.add_resource_dependency(served.endpoint)
+    sagemaker_endpoint.endpoint.add_resource_dependency(update.before)
+    update.after.add_resource_dependency(sagemaker_endpoint.endpoint)
     return update
 
 
 def _declare_check(
     scope: Construct,
     endpoint: ResolvedEndpoint,
-    served: SageMakerEndpoint,
+    sagemaker_endpoint: SageMakerEndpoint,
     tokens: ServiceTokens,
     after: CfnResource,
 ) -> CheckedEndpoint | None:
@@ -185,7 +206,7 @@ def _declare_check(
         "Check",
         service_token=tokens.check,
         endpoint=endpoint,
-        config_name=served.config.attr_endpoint_config_name,
+        config_name=sagemaker_endpoint.config.attr_endpoint_config_name,
     )
     check.add_resource_dependency(after)
     return check
@@ -194,7 +215,7 @@ def _declare_check(
 def _declare_scaling(
     scope: Construct,
     endpoint: ResolvedEndpoint,
-    served: SageMakerEndpoint,
+    sagemaker_endpoint: SageMakerEndpoint,
     after: CfnResource,
     check: CfnResource | None,
 ) -> EndpointScaling | None:
@@ -204,12 +225,12 @@ def _declare_scaling(
         scope,
         "Scaling",
         scaling=endpoint.scaling,
-        endpoint_name=served.endpoint.attr_endpoint_name,
+        endpoint_name=sagemaker_endpoint.endpoint.attr_endpoint_name,
         variant=VARIANT,
         instance=endpoint.instance.type,
         after=after,
     )
     if check is not None:
-        for resource in scaling.resources:
+        for resource in (scaling.target, *scaling.policies):
             check.add_resource_dependency(resource)
     return scaling

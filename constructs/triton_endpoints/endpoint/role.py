@@ -8,7 +8,7 @@ from aws_cdk import Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from triton_endpoints.policy import Statement, document, lasting_policy, use_key, use_key_of
+from triton_endpoints.policy import Statement, document, lasting_policy, service_trust, use_key, use_key_of
 from triton_endpoints.wildcards import GIVEN_DATA
 from triton_fleet.catalog.metrics import granted_namespace
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
@@ -54,11 +54,14 @@ class EndpointRole(Construct):
     ) -> None:
         super().__init__(scope, id)
         self._endpoint = endpoint
+        self.role: iam.CfnRole | None = None
+        self.given_role = given_role
+        grantee: str | iam.IRole
         if given_role is None:
-            role = self._own_role()
-            self.arn, self.name = role.attr_arn, role.ref
+            self.role = role = self._own_role()
+            self.arn, grantee = role.attr_arn, role.ref
         else:
-            self.arn, self.name = given_role.role_arn, given_role.role_name
+            self.arn, grantee = given_role.role_arn, given_role
         grants = {
             "Policy": self._statements(),
             "Network": self._network_statements(),
@@ -69,22 +72,16 @@ class EndpointRole(Construct):
         # One for each subject: during a change the role has the old and the new one, and IAM limits the sum
         # to 10,240 characters. Source: IAM user guide, reference_iam-quotas.html.
         self.policies = tuple(
-            lasting_policy(self, id, role=given_role or self.name, statements=statements, further=further)
+            lasting_policy(self, id, role=grantee, statements=statements, further=further)
             for id, statements in grants.items()
             if statements
         )
 
     def _own_role(self) -> iam.CfnRole:
-        trust = {
-            "Action": "sts:AssumeRole",
-            "Effect": "Allow",
-            "Principal": {"Service": "sagemaker.amazonaws.com"},
-            "Condition": {"StringEquals": {"aws:SourceAccount": self._endpoint.deployment.account}},
-        }
         return iam.CfnRole(
             self,
             "Resource",
-            assume_role_policy_document=document([trust]),
+            assume_role_policy_document=service_trust("sagemaker", self._endpoint.deployment),
             description=f"Execution role of the Triton endpoint {self._endpoint.name}",
         )
 

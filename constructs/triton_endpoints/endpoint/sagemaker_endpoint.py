@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import jsii
 from aws_cdk import Aspects, IAspect, Stack
@@ -40,8 +40,8 @@ class EndpointRollout(Construct):
         prefix: str,
     ) -> None:
         super().__init__(scope, id)
-        alarms = [self._alarm(alarm, dimensions, prefix) for alarm in rollout.alarms]
-        self.deployment_config = _deployment_config(rollout, [alarm.ref for alarm in alarms])
+        self.alarms = tuple(self._alarm(alarm, dimensions, prefix) for alarm in rollout.alarms)
+        self.deployment_config = _deployment_config(rollout, [alarm.ref for alarm in self.alarms])
 
     def _alarm(self, alarm: RollbackAlarm, dimensions: Mapping[str, str], prefix: str) -> cloudwatch.CfnAlarm:
         metric = endpoint_metric(alarm.measure)
@@ -136,9 +136,9 @@ class _ConfigName:
         config: sagemaker.CfnEndpointConfig,
         endpoint: sagemaker.CfnEndpoint,
         raw: Mapping[str, object],
-        rollout: EndpointRollout | None,
+        alarms: Sequence[cloudwatch.CfnAlarm],
     ) -> None:
-        self._config, self._endpoint, self._rollout = config, endpoint, rollout
+        self._config, self._endpoint, self._alarms = config, endpoint, alarms
         self._raw = {path: value for path, value in raw.items() if path.split(".")[0] not in _UNDIGESTED_KEYS}
         self._own_id = Stack.of(config).get_logical_id(config)
 
@@ -150,11 +150,7 @@ class _ConfigName:
             "retain_not": self._endpoint.exclude_retained_variant_properties,
             "raw": self._raw,
             # The deployment refers to its alarms; a new form of their names is a new DeploymentConfig.
-            "alarms": [
-                child.alarm_name
-                for child in (self._rollout.node.children if self._rollout else ())
-                if isinstance(child, cloudwatch.CfnAlarm)
-            ],
+            "alarms": [alarm.alarm_name for alarm in self._alarms],
         }
         # The alarms' names hold the configuration's, which is resolved here with the id without a digest.
         self._config.override_logical_id(self._own_id)
@@ -212,7 +208,8 @@ class SageMakerEndpoint(Construct):
         lay_over(self.config, raw_config, model=model.model)
         raw = endpoint.spec.cloudformation.get("Endpoint", {})
         lay_over(self.endpoint, raw)
-        name = _ConfigName(self.config, self.endpoint, raw, rollout)
+        self.rollback_alarms = rollout.alarms if rollout else ()
+        name = _ConfigName(self.config, self.endpoint, raw, self.rollback_alarms)
         Aspects.of(self.endpoint).add(name, priority=_LAST)
 
     def _rollout(self, endpoint: ResolvedEndpoint) -> EndpointRollout | None:

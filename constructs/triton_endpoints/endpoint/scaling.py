@@ -58,11 +58,9 @@ class EndpointScaling(Construct):
             max_capacity=scaling.max,
             scheduled_actions=[_scheduled_action(schedule) for schedule in scaling.schedules] or None,
         )
-        policies = [self._track(target) for target in scaling.targets]
-        self.policy_names = tuple(policy.policy_name for policy in policies)
-        self.resources: tuple[CfnResource, ...] = (self.target, *policies)
+        self.policies = tuple(self._track(target) for target in scaling.targets)
         if after is not None:
-            for resource in self.resources:
+            for resource in (self.target, *self.policies):
                 resource.add_resource_dependency(after)
 
     def _track(self, target: TrackedTarget) -> autoscaling.CfnScalingPolicy:

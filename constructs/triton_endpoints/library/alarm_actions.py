@@ -39,6 +39,15 @@ def action_findings(actions: AlarmActions | None) -> Iterator[Finding]:
             yield Finding(code="FL112", message=message, file=Path(path), hint=hint)
 
 
+def alarm_references(
+    scope: Construct, alarms: Sequence[cloudwatch.CfnAlarm]
+) -> tuple[cloudwatch.IAlarm, ...]:
+    """Alarms as the richer classes of the CDK take them."""
+    return tuple(
+        cloudwatch.Alarm.from_alarm_arn(scope, f"{alarm.node.id}Alarm", alarm.attr_arn) for alarm in alarms
+    )
+
+
 class SupportTopics:
     """The topics of a support that is in the same stack: references that CloudFormation orders."""
 

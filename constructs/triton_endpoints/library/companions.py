@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -12,7 +11,7 @@ from constructs import Construct
 from triton_endpoints.endpoint.alarms import EndpointAlarms
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
 from triton_endpoints.endpoint.scaling import EndpointScaling
-from triton_endpoints.library.alarm_actions import AlarmActions
+from triton_endpoints.library.alarm_actions import AlarmActions, alarm_references
 from triton_endpoints.library.declaration import alarm_targets, resolve
 from triton_endpoints.library.environment import EnvironmentProp, report
 from triton_endpoints.library.props import Alarms, Scaling
@@ -70,12 +69,8 @@ class TritonAlarms(Construct):
         if resolution is None:
             return
         targets = alarm_targets(self, resolution, alarm_actions)
-        variant_endpoint = replace(resolution.endpoint, variant=variant)
-        cfn_alarms = EndpointAlarms(self, "Resource", endpoint=variant_endpoint, targets=targets).alarms
-        self.alarms = tuple(
-            cloudwatch.Alarm.from_alarm_arn(self, f"{alarm.node.id}Alarm", alarm.attr_arn)
-            for alarm in cfn_alarms
-        )
+        cfn_alarms = EndpointAlarms(self, "Resource", endpoint=resolution.endpoint, targets=targets).alarms
+        self.alarms = alarm_references(self, cfn_alarms)
 
 
 class TritonScaling(Construct):
@@ -177,5 +172,4 @@ class TritonDashboard(Construct):
         declaration = companion.declaration(alarms=alarms, scaling=scaling)
         resolution = resolve(self, declaration, shares=False)
         if resolution is not None:
-            variant_endpoint = replace(resolution.endpoint, variant=variant)
-            EndpointDashboard(self, "Resource", endpoint=variant_endpoint, widgets=widgets)
+            EndpointDashboard(self, "Resource", endpoint=resolution.endpoint, widgets=widgets)

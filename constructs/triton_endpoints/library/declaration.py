@@ -34,7 +34,7 @@ from triton_fleet.catalog.images import image, partition_of, regions_of, release
 from triton_fleet.context.context import EndpointContext, volume_key
 from triton_fleet.context.registries import Repository
 from triton_fleet.endpoint.resolve import assemble_endpoint
-from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layering
@@ -60,6 +60,7 @@ class Declaration:
     role: iam.IRole | None = None
     image: ImagePlace | None = None
     network: VpcProps = VpcProps()  # noqa: RUF009 (it is frozen)
+    variant: str = VARIANT
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def declare(
     targets = alarm_targets(construct, resolution, declaration.alarm_actions)
     parts = declare_endpoint(construct, endpoint, alarm_targets=targets, role=declaration.role, tokens=tokens)
     if parts.logs is not None:
-        _follow_tags(parts.logs.resource, parts.served.endpoint.tags)
+        _follow_tags(parts.logs, parts.endpoint.tags)
     functions.serve(construct, parts)
     return parts
 
@@ -244,6 +245,7 @@ def _resolve(
         endpoint = replace(endpoint, image=own, engine_image=own, repositories=(repository,))
     elif is_token(deployment.region):
         endpoint = _with_registry(construct, endpoint)
+    endpoint = replace(endpoint, variant=declaration.variant)
     return placement.with_placement(endpoint) if placement else endpoint, findings
 
 

@@ -14,12 +14,13 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from triton_endpoints.endpoint.parts import EndpointParts
-from triton_endpoints.library.alarm_actions import AlarmActions
+from triton_endpoints.library.alarm_actions import AlarmActions, alarm_references
+from triton_endpoints.library.container_host import ContainerHost
 from triton_endpoints.library.declaration import Declaration, declare
 from triton_endpoints.library.environment import EnvironmentProp, invalid_props
 from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps, connections_of
+from triton_endpoints.library.network import VpcProps
 from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout, Scaling
 from triton_endpoints.library.reference import EndpointReference
 from triton_endpoints.library.spec import FileSpec, PropsSpec
@@ -27,7 +28,7 @@ from triton_endpoints.library.support import EndpointSupport
 
 
 @jsii.implements(iam.IGrantable, ec2.IConnectable)
-class TritonEndpoint(EndpointReference):
+class TritonEndpoint(ContainerHost, EndpointReference):
     """A role, a model, an endpoint, its logs, scaling, alarms, queries and dashboard, in one construct.
 
     What is wrong with its props fails the synth at the construct's path, with what is wrong with all others;
@@ -36,7 +37,6 @@ class TritonEndpoint(EndpointReference):
     """
 
     _parts: EndpointParts | None
-    _role: iam.IRole | None
     _alarms: tuple[cloudwatch.IAlarm, ...] | None
 
     def __init__(
@@ -232,7 +232,7 @@ class TritonEndpoint(EndpointReference):
 
     @property
     def parts(self) -> EndpointParts:
-        """The constructs and resources of the endpoint.
+        """The resources of the endpoint, for what its props do not have.
 
         Raises:
             ValueError: the props are wrong; the text is that of the synth.
@@ -245,56 +245,28 @@ class TritonEndpoint(EndpointReference):
     @property
     def endpoint_name(self) -> str:
         """The EndpointName for `invoke_endpoint`; who refers to it is deployed after the endpoint."""
-        return self._parts.served.endpoint.attr_endpoint_name if self._parts else self._name
+        return self._parts.endpoint.attr_endpoint_name if self._parts else self._name
 
     @property
     def endpoint_arn(self) -> str:
         """The ARN, as SageMaker answers it."""
-        return self._parts.served.endpoint.ref if self._parts else super().endpoint_arn
-
-    @property
-    def role(self) -> iam.IRole:
-        """The container's role; the Model waits for what others grant to it."""
-        if self._role is None:
-            # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
-            name = self._parts.role.name if self._parts else "unresolved"
-            self._role = self._given_role or iam.Role.from_role_name(self, "ExecutionRole", name)
-            if self._parts:
-                self._parts.model.model.node.add_dependency(self._role)
-        return self._role
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """The role, for the grants of other constructs: `bucket.grant_read(endpoint)`."""
-        return self.role.grant_principal
-
-    @property
-    def connections(self) -> ec2.Connections:
-        """The security groups of the containers.
-
-        Raises:
-            ValueError: the endpoint has no `vpc`.
-        """
-        return connections_of(self, self._placement)
+        return self._parts.endpoint.ref if self._parts else super().endpoint_arn
 
     @property
     def alarms(self) -> tuple[cloudwatch.IAlarm, ...]:
         """The operators' alarms, for composite alarms and the like."""
         if self._alarms is None:
-            cfn_alarms = self._parts.alarms.alarms if self._parts else ()
-            self._alarms = tuple(
-                cloudwatch.Alarm.from_alarm_arn(self, f"{alarm.node.id}Alarm", alarm.attr_arn)
-                for alarm in cfn_alarms
-            )
+            self._alarms = alarm_references(self, self._parts.alarms if self._parts else ())
         return self._alarms
 
     def _declare(self, declaration: Declaration) -> None:
-        self._role, self._alarms, self._support = None, None, declaration.support
-        self._given_role = declaration.role
+        self._role, self._alarms, self._support = declaration.role, None, declaration.support
         self._placement = declaration.network.placement(self)
         self._parts = declare(self, declaration, self._placement)
+        self._model = self._parts.model if self._parts else None
+        self._own_role = self._parts.role if self._parts else None
         if self._parts is not None:
-            self.node.default_child = self._parts.served.endpoint
+            self.node.default_child = self._parts.endpoint
 
 
 class _SpecEndpoint(TritonEndpoint):

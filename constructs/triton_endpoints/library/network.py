@@ -75,17 +75,6 @@ class VpcProps:
         return [Finding(code="FL111", message=message, file=Path("vpc"), hint=hint)]
 
 
-def connections_of(construct: Construct, placement: VpcPlacement | None) -> ec2.Connections:
-    """The security groups of the containers of a construct.
-
-    Raises:
-        ValueError: it is in no VPC of the app.
-    """
-    if placement is None:
-        raise ValueError(f"{construct.node.path} has no security groups: give it a `vpc`")
-    return ec2.Connections(security_groups=list(placement.groups))
-
-
 def _select(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> ec2.SelectedSubnets:
     return vpc.select_subnets(
         availability_zones=subnets.availability_zones,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from aws_cdk import Duration
 from aws_cdk import aws_logs as logs
@@ -19,15 +19,14 @@ Keys: TypeAlias = Mapping[str, object]
 """Keys of a spec's section, as docs/spec.md has them."""
 
 
-class Unset:
-    """The default of a prop that is left out, where None has a meaning of its own."""
-
+class _Unset:
     def __repr__(self) -> str:
         """As signatures show it."""
         return "unset"
 
 
-UNSET = Unset()
+UNSET: Any = _Unset()
+"""The default of a prop that is left out, where None has a meaning of its own; no value to write."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +45,8 @@ class Rollout:
     strategy: Literal["all-at-once", "canary", "linear", "rolling"] = "all-at-once"
     canary: str | None = None
     step: str | None = None
-    bake: Time | Unset = UNSET
-    termination_wait: Time | Unset = UNSET
+    bake: Time = UNSET
+    termination_wait: Time = UNSET
     timeout: Time | None = None
     rollback_on: Sequence[Literal["errors", "latency"]] | None = None
 
@@ -60,14 +59,14 @@ class Alarms:
     latency_p90: Threshold = None
     latency_p99: Threshold = None
     overhead_p99: Threshold = None
-    errors: Threshold | Unset = UNSET
+    errors: Threshold = UNSET
     client_errors: Threshold = None
     model_errors: Threshold = None
     gpu_utilization: Threshold = None
     gpu_memory: Threshold = None
     cpu_utilization: Threshold = None
-    memory: Threshold | Unset = UNSET
-    disk: Threshold | Unset = UNSET
+    memory: Threshold = UNSET
+    disk: Threshold = UNSET
     at_capacity: Threshold = None
     model_load: Threshold = None
     loading_wait: Threshold = None

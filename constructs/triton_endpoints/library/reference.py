@@ -248,7 +248,10 @@ class Companion:
         if environment is None and support is None:
             environment = "app"
         return Declaration(
-            spec=replace(spec, alarms=alarms, scaling=scaling), environment=environment, support=support
+            spec=replace(spec, alarms=alarms, scaling=scaling),
+            environment=environment,
+            support=support,
+            variant=self.variant,
         )
 
     def _bare_spec(self) -> PropsSpec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import jsii
-from aws_cdk import Resource, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_sagemaker as interfaces
@@ -13,11 +13,12 @@ from constructs import Construct
 
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.role import EndpointRole
+from triton_endpoints.library.container_host import ContainerHost
 from triton_endpoints.library.declaration import Declaration, resolve
 from triton_endpoints.library.environment import EnvironmentProp, invalid_props
 from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps, connections_of
+from triton_endpoints.library.network import VpcProps
 from triton_endpoints.library.props import Instance, Keys
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
@@ -51,7 +52,7 @@ class TritonRole(iam.Role):
 
 
 @jsii.implements(iam.IGrantable, ec2.IConnectable, interfaces.IModelRef)
-class SageMakerModel(Resource):
+class SageMakerModel(ContainerHost):
     """A Model and its execution role, for an endpoint configuration of the app's own."""
 
     def __init__(
@@ -125,17 +126,13 @@ class SageMakerModel(Resource):
             spec=spec, environment=environment, support=support, image=place, network=network
         )
         resolution = resolve(self, declaration, self._placement, shares=False)
-        self._resolution = resolution
-        if resolution is None:
-            self._model = None
-            self._role = role or iam.Role.from_role_name(self, "ExecutionRole", "unresolved")
-            return
-        own_role = EndpointRole(self, "Role", endpoint=resolution.endpoint, given_role=role)
-        self._model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=own_role).model
-        # By its name: an ARN that is a token is another account's to the CDK, which then grants twice.
-        self._role = role or iam.Role.from_role_name(self, "ExecutionRole", own_role.name)
-        self._model.node.add_dependency(self._role)
-        self.node.default_child = self._model
+        self._resolution, self._role = resolution, role
+        self._model = self._own_role = None
+        if resolution is not None:
+            endpoint_role = EndpointRole(self, "Role", endpoint=resolution.endpoint, given_role=role)
+            endpoint_model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=endpoint_role)
+            self._model, self._own_role = endpoint_model.model, endpoint_role.role
+            self.node.default_child = self._model
 
     @property
     def model_name(self) -> str:
@@ -151,25 +148,6 @@ class SageMakerModel(Resource):
     def model_ref(self) -> interfaces.ModelReference:
         """The reference by which generated constructs of the CDK take a Model."""
         return interfaces.ModelReference(model_arn=self.model_arn)
-
-    @property
-    def role(self) -> iam.IRole:
-        """The container's role; the Model waits for what others grant to it."""
-        return self._role
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """The role, for the grants of other constructs."""
-        return self._role.grant_principal
-
-    @property
-    def connections(self) -> ec2.Connections:
-        """The security groups of the containers.
-
-        Raises:
-            ValueError: the Model has no `vpc`.
-        """
-        return connections_of(self, self._placement)
 
 
 def facts_of(model: SageMakerModel) -> ResolvedEndpoint:

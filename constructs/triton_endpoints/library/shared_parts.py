@@ -80,11 +80,11 @@ def calls(
     check: EndpointCheck | None,
 ) -> Iterator[tuple[CfnResource, Functions]]:
     """The custom resources of an endpoint, each with the functions that it calls."""
-    if endpoint.update and guard:
-        yield endpoint.update.before, guard
-        yield endpoint.update.after, guard
+    if endpoint.guard_before and endpoint.guard_after and guard:
+        yield endpoint.guard_before, guard
+        yield endpoint.guard_after, guard
     if endpoint.logs and logs:
-        yield endpoint.logs.resource, logs
+        yield endpoint.logs, logs
     if endpoint.check and check:
         yield endpoint.check, check
 

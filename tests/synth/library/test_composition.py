@@ -11,7 +11,7 @@ from typing import Any
 
 import jsii
 import pytest
-from aws_cdk import App, Aspects, Duration, IAspect, Stack, Stage
+from aws_cdk import App, Aspects, CfnResource, Duration, IAspect, Stack, Stage
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
@@ -32,10 +32,12 @@ from triton_endpoints import (
     EndpointSupport,
     ImportedEndpoint,
     Instance,
+    Rollout,
     Scaling,
     TritonDashboard,
     TritonEndpoint,
     TritonModel,
+    TritonRole,
 )
 
 GRANTS: dict[str, Any] = {
@@ -69,6 +71,35 @@ def test_the_model_waits_for_what_is_granted_to_its_role(kind: str) -> None:
     s3.Bucket(host.stack, "Words", enforce_ssl=True).grant_read(grantee)
     (model,) = host.template().find_resources("AWS::SageMaker::Model").values()
     assert any("ExecutionRolePolicy" in name for name in model["DependsOn"])
+
+
+@pytest.mark.parametrize("kind", ["endpoint", "model"])
+def test_the_model_waits_for_what_a_given_role_is_granted(kind: str) -> None:
+    host = Host(is_audited=False)
+    host.support()
+    role = TritonRole(host.stack, "Shared")
+    s3.Bucket(host.stack, "Words", enforce_ssl=True).grant_read(role)
+    _ = host.endpoint(role=role) if kind == "endpoint" else a_model(host, role=role)
+    (model,) = host.template().find_resources("AWS::SageMaker::Model").values()
+    assert any(name.startswith("SharedDefaultPolicy") for name in model["DependsOn"])
+
+
+def test_the_parts_of_an_endpoint_are_all_its_resources() -> None:
+    host = Host(is_audited=False)
+    host.support()
+    endpoint = host.endpoint(
+        instance=Instance(type="ml.g5.xlarge", count=2),
+        scaling=Scaling(min=2, max=4).scale_on_invocations(600),
+        rollout=Rollout(strategy="canary", canary="50%", rollback_on=["errors"]),
+    )
+    parts = [
+        item.node.path
+        for value in vars(endpoint.parts).values()
+        for item in (value if isinstance(value, tuple) else (value,))
+        if item is not None
+    ]
+    resources = [item.node.path for item in endpoint.node.find_all() if isinstance(item, CfnResource)]
+    assert sorted(parts) == sorted(resources)
 
 
 def test_an_endpoint_whose_name_the_deploy_decides_is_granted_by_that_name() -> None:
@@ -146,7 +177,7 @@ def test_the_parts_of_a_wrong_endpoint_raise_its_own_findings() -> None:
     host.support()
     endpoint = host.endpoint(instance=Instance(type="ml.g5.large"))
     with pytest.raises(ValueError, match=r"\[Host/Embeddings\] instance.type: FL203 .*ml.g5.large"):
-        _ = endpoint.parts.served
+        _ = endpoint.parts.endpoint
 
 
 def test_what_a_wrong_support_declares_raises_its_own_findings() -> None:
@@ -241,7 +272,7 @@ class _TerminateLater:
 
 
 def _exclude_capture(endpoint: TritonEndpoint) -> None:
-    endpoint.parts.served.endpoint.retain_all_variant_properties = False
+    endpoint.parts.endpoint.retain_all_variant_properties = False
 
 
 def _add_aspect(endpoint: TritonEndpoint) -> None:

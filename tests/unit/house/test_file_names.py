@@ -75,7 +75,7 @@ DICTATED_NAMES: Mapping[str, str] = {
     "what": "a key of the JSON of `fleet show`",
     "__all__": "Python's list of public names",
     "isolated": "a parameter of the public constructs, as `network.isolated` of a spec",
-    "served": "a field of the public EndpointParts",
+    "served": "what a host serves, beside what is deployed to it",
     "last_modified": "a field of moto's keys",
     "parsed": "a keyword of botocore's events",
     "now": "a method of datetime that a clock of tests replaces",
