@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from aws_cdk import Acknowledgment, CfnElement, Stack, Token, Validations
+from aws_cdk import Acknowledgment, CfnElement, Stack, Validations
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -115,9 +115,7 @@ def acknowledge_wildcards(
 
 def flat(policy: iam.CfnPolicy, resource: str) -> str:
     """A resource as cdk-nag writes it, with `<LOGICAL_ID.ATTRIBUTE>` for what CloudFormation decides."""
-    if not Token.is_unresolved(resource):
-        return resource
-    return _flat_value(Stack.of(policy).resolve(resource))
+    return _flat_value(Stack.of(policy).resolve(resource)) if "{Token[" in resource else resource
 
 
 def _flat_value(value: object) -> str:

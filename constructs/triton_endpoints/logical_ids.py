@@ -45,7 +45,7 @@ def lay_over(
         properties: The values by their paths.
         model: The Model that a spec calls by the logical id which it has in a stack of its own.
     """
-    own = Stack.of(model).get_logical_id(model) if model else OWN_MODEL
+    own = Stack.of(model).get_logical_id(model) if model and properties else OWN_MODEL
     for path, value in properties.items():
         resource.add_property_override(path, value if own == OWN_MODEL else _with_model(value, own))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Any
 
 from aws_cdk import CfnParameter
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -25,40 +25,38 @@ _OPERATORS: Mapping[Comparison, str] = {
 }
 
 
-class AlarmTargets(Protocol):
-    """Whom alarms notify."""
+class AlarmTargets:
+    """Whom alarms notify: nobody, unless a method is overridden."""
 
-    @property
-    def may_need_endpoint(self) -> bool:
-        """Whether it may be deployed after the endpoint, which then does not wait for the alarms."""
-        ...
+    may_need_endpoint = False
+    """Whether it may be deployed after the endpoint, which then does not wait for the alarms."""
 
-    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
-        """The ARNs of what an alarm of a severity does."""
-        ...
+    def arns(self, severity: AlarmSeverity, scope: Construct) -> Sequence[str]:
+        """The ARNs of what alarms of a severity do, which are declared below a scope."""
+        return ()
+
+    def add_to(self, alarm: cloudwatch.CfnAlarm, severity: AlarmSeverity) -> None:
+        """Add what needs the alarm itself."""
 
 
-class FoundationTopics:
+class FoundationTopics(AlarmTargets):
     """The topics of an environment's Foundation, known by names in the parameter store that follow from it.
 
     A template has a parameter for each severity, however many alarms there are: of dynamic references, two
     for each alarm, it may have 60. Source: CloudFormation user guide, dynamic-references.html.
     """
 
-    may_need_endpoint = False
-
     def __init__(self, deployment: Deployment, owner: str | None) -> None:
         """Args: the environment; the owner whose topics they are, None for those of everybody."""
         self._deployment, self._owner = deployment, owner
-        self._parameters: dict[AlarmSeverity, CfnParameter] = {}
+        self._arns: dict[AlarmSeverity, str] = {}
 
-    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
+    def arns(self, severity: AlarmSeverity, scope: Construct) -> Sequence[str]:
         """The topic of the severity."""
-        if severity not in self._parameters:
+        if severity not in self._arns:
             name = self._deployment.alarm_topic(severity, self._owner)
-            scope = cast(Construct, alarm.node.scope)
-            self._parameters[severity] = topic_parameter(scope, severity, name)
-        return [self._parameters[severity].value_as_string]
+            self._arns[severity] = topic_parameter(scope, severity, name).value_as_string
+        return [self._arns[severity]]
 
 
 def topic_parameter(scope: Construct, severity: AlarmSeverity, name: str) -> CfnParameter:
@@ -95,9 +93,12 @@ class EndpointAlarms(Construct):
 
     def _declare(self, alarm: Alarm) -> cloudwatch.CfnAlarm:
         name = "".join(part.capitalize() for part in (*alarm.key.split("_"), alarm.severity))
+        arns = list(self._targets.arns(alarm.severity, self))
         cfn_alarm = cloudwatch.CfnAlarm(
             self,
             name,
+            alarm_actions=arns,
+            ok_actions=arns,
             alarm_description=alarm.text,
             comparison_operator=_OPERATORS[alarm.comparison],
             threshold=alarm.threshold,
@@ -106,8 +107,7 @@ class EndpointAlarms(Construct):
             treat_missing_data=alarm.missing_data,
             **self._metric_properties(alarm),
         )
-        arns = list(self._targets.arns(alarm.severity, cfn_alarm))
-        cfn_alarm.alarm_actions, cfn_alarm.ok_actions = arns, arns
+        self._targets.add_to(cfn_alarm, alarm.severity)
         return cfn_alarm
 
     def _metric_properties(self, alarm: Alarm) -> dict[str, Any]:

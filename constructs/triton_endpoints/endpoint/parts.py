@@ -121,25 +121,22 @@ def declare_endpoint(
         update.name_policies([policy.policy_name for policy in scaling.policies])
     targets = alarm_targets or FoundationTopics(endpoint.deployment, endpoint.topic_owner)
     alarms = EndpointAlarms(scope, "Alarms", endpoint=endpoint, targets=targets)
-    queries = list[aws_logs.CfnQueryDefinition]()
+    queries = None
     if logs is not None:
-        queries += EndpointQueries(scope, "Queries", endpoint=endpoint).queries
-        for query in queries:
-            query.add_resource_dependency(logs.resource)
+        queries = EndpointQueries(scope, "Queries", endpoint=endpoint)
+        queries.node.add_dependency(logs.resource)
     dashboard = (
         EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if endpoint.deployment.dashboards else None
     )
     invoker = InvokerRole(scope, "Invoker", endpoint=endpoint) if endpoint.spec.access.invokers else None
     # If another resource failed while the endpoint is in progress, CloudFormation would have to delete or
     # update it then, which SageMaker refuses.
-    before = (
-        *(() if targets.may_need_endpoint else alarms.alarms),
-        *queries,
-        *([dashboard.dashboard] if dashboard else []),
+    sagemaker_endpoint.endpoint.node.add_dependency(
+        *([] if targets.may_need_endpoint else [alarms]),
+        *([queries] if queries else []),
+        *([dashboard] if dashboard else []),
         *([invoker.policy] if invoker else []),
     )
-    for resource in before:
-        sagemaker_endpoint.endpoint.add_resource_dependency(resource)
     return EndpointParts(
         role=own_role.role,
         role_policies=own_role.policies,
@@ -154,7 +151,7 @@ def declare_endpoint(
         scaling_target=scaling.target if scaling else None,
         scaling_policies=scaling.policies if scaling else (),
         alarms=alarms.alarms,
-        queries=tuple(queries),
+        queries=queries.queries if queries else (),
         dashboard=dashboard.dashboard if dashboard else None,
         invoker=invoker.role if invoker else None,
     )

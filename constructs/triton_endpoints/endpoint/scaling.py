@@ -46,7 +46,7 @@ class EndpointScaling(Construct):
             after: What has to exist before.
         """
         super().__init__(scope, id)
-        self._scaling, self._instance = scaling, instance
+        self._scaling, self._instance, self._stack = scaling, instance, Stack.of(self)
         self._dimensions = {"EndpointName": endpoint_name, "VariantName": variant}
         self.target = autoscaling.CfnScalableTarget(
             self,
@@ -78,7 +78,7 @@ class EndpointScaling(Construct):
     def _policy_name(self, measure: str, configuration: object) -> str:
         if self._instance is None:
             return measure
-        return f"{measure}-{self._instance}-{content_digest(Stack.of(self), configuration)}"
+        return f"{measure}-{self._instance}-{content_digest(self._stack, configuration)}"
 
     def _configuration(
         self, target: TrackedTarget

@@ -10,6 +10,7 @@ from aws_cdk import Names
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from triton_endpoints.endpoint.alarms import AlarmTargets
 from triton_fleet.findings import Finding
 from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
 from triton_fleet.spec.problems import did_you_mean
@@ -48,30 +49,18 @@ def alarm_references(
     )
 
 
-class SupportTopics:
+class SupportTopics(AlarmTargets):
     """The topics of a support that is in the same stack: references that CloudFormation orders."""
-
-    may_need_endpoint = False
 
     def __init__(self, arns: Mapping[AlarmSeverity, str]) -> None:
         self._arns = arns
 
-    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
+    def arns(self, severity: AlarmSeverity, scope: Construct) -> Sequence[str]:
         """The topic of the severity."""
         return [self._arns[severity]]
 
 
-class NoActions:
-    """No action, of alarms that have neither a support nor actions of the app's own."""
-
-    may_need_endpoint = False
-
-    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
-        """None."""
-        return []
-
-
-class OwnActions:
+class OwnActions(AlarmTargets):
     """Actions of the app's, bound to each alarm; they replace the topics."""
 
     may_need_endpoint = True
@@ -82,12 +71,13 @@ class OwnActions:
             actions if isinstance(actions, Mapping) else dict.fromkeys(SEVERITIES, actions)
         )
 
-    def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
-        """The ARNs of the actions of the severity."""
+    def add_to(self, alarm: cloudwatch.CfnAlarm, severity: AlarmSeverity) -> None:
+        """Bind the actions of the severity to the alarm."""
         actions = self._actions.get(severity, ())
         if not actions:
-            return []
+            return
         # An id that no alarm of another endpoint has: actions give permissions by it.
         name = f"{Names.unique_id(self._scope)}{alarm.node.id}"
         reference = cloudwatch.Alarm.from_alarm_arn(self._scope, name, alarm.attr_arn)
-        return [action.bind(self._scope, reference).alarm_action_arn for action in actions]
+        arns = [action.bind(self._scope, reference).alarm_action_arn for action in actions]
+        alarm.alarm_actions = alarm.ok_actions = arns

@@ -13,7 +13,7 @@ from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
-from triton_endpoints.library.alarm_actions import AlarmActions, NoActions, OwnActions, action_findings
+from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions, action_findings
 from triton_endpoints.library.environment import (
     EnvironmentProp,
     EnvironmentSource,
@@ -156,7 +156,7 @@ def alarm_targets(construct: Construct, resolution: Resolution, actions: AlarmAc
         hint = f"give `alarm_actions`, or {_declare_support(resolution.endpoint.deployment)}"
         warning = Finding(code="FL617", message=message, hint=hint, severity=Severity.WARNING)
         report(construct, [warning])
-    return NoActions()
+    return AlarmTargets()
 
 
 def _environment(construct: Construct, declaration: Declaration) -> EnvironmentSource:

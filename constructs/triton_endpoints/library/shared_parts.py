@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar, Literal, TypeAlias
 
-from aws_cdk import CfnResource, Stack, Stage, Token
+from aws_cdk import CfnResource, Stack, Stage
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
@@ -24,6 +24,7 @@ from triton_endpoints.library.environment import (
     reference,
     report,
 )
+from triton_endpoints.library.values import is_token
 from triton_endpoints.scaling_guard import ScalingGuard
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
@@ -45,12 +46,12 @@ def claim(construct: Construct, subject: str, hint: str) -> None:
     Raises:
         FindingsError: another construct declares it.
     """
-    stack = Stack.of(construct)
-    # Nobody knows whether two stacks without an account are in one.
-    account = stack.node.path if Token.is_unresolved(stack.account) else stack.account
-    key = (reference(construct.node.root), account, stack.region, subject.lower())
-    owner = _owners.setdefault(key, construct.node.path)
-    if owner != construct.node.path:
+    stack, node = Stack.of(construct), construct.node
+    account, path = stack.account, node.path
+    if is_token(account):
+        account = stack.node.path  # nobody knows whether two stacks without an account are in one
+    owner = _owners.setdefault((reference(node.root), account, stack.region, subject.lower()), path)
+    if owner != path:
         message = f"{owner} declares {subject} of this account and region already"
         raise FindingsError([Finding(code="FL613", message=message, hint=hint)])
 
