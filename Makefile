@@ -141,7 +141,12 @@ ENV ?= dev
 synth: setup  ## Synthesise one environment: make synth ENV=prod
 	@node_modules/.bin/cdk synth --quiet -c env=$(ENV)
 
-bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, without judging]
+.venv-alpha/.ready: requirements-alpha.txt .venv/.ready
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-alpha
+	@$(call INSTALL,.venv-alpha,--require-hashes -r requirements-alpha.txt)
+	@touch $@
+
+bench: setup $(if $(filter endpoint_constructs,$(NAME)),.venv-alpha/.ready)  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, without judging]
 	@test -f "benchmarks/$(NAME).py" || { echo "name one: make bench NAME=... of benchmarks/" >&2; exit 2; }
 	@python benchmarks/$(NAME).py $(if $(SHORT),--short)
 
@@ -158,7 +163,7 @@ wheel: .venv-release/.ready  ## Build all wheels and the archive of sources into
 
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
 	@for name in requirements requirements-dev requirements-local requirements-release requirements-checkov \
-	  requirements-audit requirements-docs; do \
+	  requirements-alpha requirements-audit requirements-docs; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@for name in requirements-payload $(ENSEMBLES)/environment requirements-triton requirements-catalog; do \
@@ -170,4 +175,4 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 
 clean:  ## Stop the local endpoints and remove what setup, deploys and tests made
 	@test ! -x $(BIN)/fleet || fleet local down
-	@rm -rf .venv .venv-checkov .venv-audit .venv-docs .venv-catalog .venv-release node_modules build/docs dist cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-alpha .venv-checkov .venv-audit .venv-docs .venv-catalog .venv-release node_modules build/docs dist cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

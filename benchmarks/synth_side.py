@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-import psutil
+from clocks import Parts
 from short import is_short
 
 from triton_fleet.project.project import open_project
@@ -45,26 +43,6 @@ class Way:
 
     read: Callable[[Path, bool], Any]
     add: Callable[[App, Any], None]
-
-
-class Parts:
-    """Seconds of each part, by the wall and of the processor: this process and those it has started."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, dict[str, float]] = {}
-
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        """Time what is done inside."""
-        begin = _clocks()
-        yield
-        self.seconds[name] = {clock: now - begin[clock] for clock, now in _clocks().items()}
-
-
-def _clocks() -> dict[str, float]:
-    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    times = [process.cpu_times() for process in processes]
-    return {"wall": time.perf_counter(), "processor": sum(each.user + each.system for each in times)}
 
 
 def main() -> None:

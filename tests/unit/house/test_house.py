@@ -91,6 +91,7 @@ def test_imports_run_one_way(root: Path) -> None:
     "file",
     [
         "requirements.txt",
+        "requirements-alpha.txt",
         "requirements-dev.txt",
         "requirements-audit.txt",
         "requirements-catalog.txt",
@@ -114,7 +115,7 @@ def test_make_installs_by_hash_and_runs_no_script_of_a_package(root: Path) -> No
     makefile = (root / "Makefile").read_text().replace("\\\n", " ")
     installs = re.findall(r"\$\(call INSTALL,[\w.-]+,(.*)\)|-m pip .*? install\s+(--req.*)", makefile)
     options = [first or second for first, second in installs]
-    assert len(options) == 9
+    assert len(options) == 10
     unhashed_options = [option for option in options if not option.startswith("--require-hashes ")]
     assert unhashed_options == ["--no-deps --no-build-isolation $(DISTRIBUTIONS:%=--editable %)"]
     assert re.findall(r"npm (?:ci|install).*", makefile) == ["npm ci --ignore-scripts --silent"]
