@@ -120,7 +120,8 @@ def raw_way() -> Way:
             stack = Stack(app, stack_name, env=environment, description=template["Description"])
             for id, parameter in template.get("Parameters", {}).items():
                 if id != "BootstrapVersion":
-                    CfnParameter(stack, id, type=parameter["Type"], default=parameter["Default"])
+                    names = {name.lower(): value for name, value in parameter.items()}
+                    CfnParameter(stack, id, **names)
             for id, each in template["Resources"].items():
                 resource = CfnResource(stack, id, type=each["Type"], properties=each.get("Properties"))
                 for key in each.keys() - DECLARED:
