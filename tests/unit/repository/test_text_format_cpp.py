@@ -14,6 +14,7 @@ REFUSED_TEXTS = {
     b'name: "\\d"': "Invalid escape sequence in string literal.",
     b"max_batch_size: +1": "Expected integer, got: +",
     b"max_batch_size: 1_000": "Need space between number and identifier.",
+    b"max_batch_size: 0xa_0": "Need space between number and identifier.",
     b"max_batch_size: - - 1": "Expected integer, got: -",
     b"\xef\xbb\xbfmax_batch_size: 1": "Interpreting non ascii codepoint 239.",
     b"max_batch_size:\xc2\xa01": "Interpreting non ascii codepoint 194.",

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 
 from triton_fleet.repository.text_format.tokens import TOKEN, PbtxtError, unescape
 
-SUSPECT = re.compile(rb"[^\t-\r -~]|\\|\+|-\s|[0-9]_")
-"""All that the two read otherwise; most files have none of it."""
+NUMBER_AND_WORD = re.compile(rb"-?[0-9][0-9a-fA-FxX.]*+_")
+SUSPECT = re.compile(
+    rb"[^\t-\r -~]|\\|\+|-\s|(?:(?<![\w+-])-|(?<![\w.+-]))[0-9][0-9a-fA-FxX.]*+_",
+)
+"""All that the two read otherwise; most files have none of it. A word such as `INPUT0__0` is no number."""
 ESCAPE = re.compile(
     rb"\\(?:[abfnrtv\\'\"?]|[0-7]|x[0-9a-fA-F]|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})"
 )
-NUMBER_AND_WORD = re.compile(rb"-?[0-9][0-9a-fA-FxX.]*_")
 TWO_SIGNS = "Expected integer, got: -"
 NUL, MINUS = b"\0", b"-"
 
