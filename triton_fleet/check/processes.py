@@ -32,14 +32,15 @@ def all_in_processes(
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
     if cores == 1 or len(items) <= MIN_ITEMS_FOR_PROCESSES:
         return [work(item) for item in items], beside()
+    first = work(items[0])  # the processes share all that it imports and reads of the catalog
     global _work
     _work = lambda index: work(items[index])  # noqa: E731 - a process finds it by its name
     gc.freeze()  # what exists by now stays shared: a collection would write to its pages
     try:
         with ProcessPoolExecutor(cores, get_context("fork")) as pool:
-            results = pool.map(_do, range(len(items)), chunksize=max(1, len(items) // (cores * CHUNKS)))
+            results = pool.map(_do, range(1, len(items)), chunksize=max(1, len(items) // (cores * CHUNKS)))
             beside_result = beside()
-            return list(results), beside_result
+            return [first, *results], beside_result
     finally:
         gc.unfreeze()
         _work = None

@@ -112,12 +112,15 @@ def all_findings(
             draft_specs.append((file, project.draft(file)))
     whole = [*specs, *(draft_spec for _, draft_spec in draft_specs)]
     # What depends on an endpoint's own files alone is done on all cores.
-    of_endpoints, of_policies = all_in_processes(
+    of_endpoints, (of_policies, of_owners) = all_in_processes(
         specs,
         lambda loaded_spec: _spec_findings(
             project, loaded_spec, trusts_locks=trusts_locks, compares_locks=compares_locks
         ),
-        beside=lambda: policy_findings(project, whole, today) if today else [],
+        beside=lambda: (
+            policy_findings(project, whole, today) if today else [],
+            [] if project.is_promoted else ownership_findings(project.root, owned_specs(whole)),
+        ),
     )
     for loaded_spec, more in zip(specs, of_endpoints, strict=True):
         by_endpoint[loaded_spec.spec.endpoint] += more
@@ -129,8 +132,7 @@ def all_findings(
     for _, draft_spec in draft_specs:
         with collect_findings(findings):
             findings += draft_findings(project, draft_spec)
-    if not project.is_promoted:
-        findings += ownership_findings(project.root, owned_specs(whole))
+    findings += of_owners
     drafts_by_name = [(draft_spec.spec.endpoint, file) for file, draft_spec in draft_specs]
     findings += [*same_names(project.root, drafts_by_name), *idle_notifications(project, specs), *of_policies]
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
