@@ -207,8 +207,9 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
     releases, release = statement.triton.releases, subject.loaded_spec.spec.triton
     yield from _of_release(releases, release, today, ("triton",), f"`triton` is {release}")
     yield from unproved_release(subject, RELEASES, "FL956", f"allows {join_words(list(releases))}")
-    image, image_release = subject.loaded_spec.spec.own_image, subject.image_release
-    if image is not None and image.uri is not None and image_release is not None and image_release != release:
+    image = subject.loaded_spec.spec.own_image
+    image_release = subject.image_release if image is not None and image.uri is not None else None
+    if image_release not in (None, release):
         observation = f"the image contains Triton {image_release}"
         yield from _of_release(releases, image_release, today, ("image", "uri"), observation)
 
