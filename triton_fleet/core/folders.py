@@ -40,11 +40,14 @@ def source_path(name: str) -> Path:
 
 GIT = ".git"
 """The name of what Git keeps in a clone."""
+PRIVATE_NAMES = frozenset([".fleet", ".fleet-token", GIT])
+"""Names, in any folder, of a clone's history and of this product's keys and tokens."""
 
 
-def is_project_root(folder: Path) -> bool:
+def is_project_root(folder: Path | str) -> bool:
     """Whether a folder holds `model_specs/` and `environments/`."""
-    return (folder / "model_specs").is_dir() and (folder / "environments").is_dir()
+    # Each folder above each repository is asked: a `Path` takes three times as long.
+    return all(os.path.isdir(f"{folder}/{name}") for name in ("model_specs", "environments"))  # noqa: PTH112
 
 
 def project_roots(start: Path) -> Iterator[Path]:
@@ -71,8 +74,20 @@ def git_tops(folder: Path) -> Iterator[Path]:
 
     The entry is a folder, or the file of a linked worktree or a submodule; Git may not accept it.
     """
-    real = Path(os.path.realpath(folder))
-    return (folder for folder in (real, *real.parents) if os.path.lexists(f"{folder}/{GIT}"))
+    return (Path(place) for place in _upward(folder) if os.path.lexists(f"{place}/{GIT}"))
+
+
+def real_project_root(folder: Path) -> Path | None:
+    """The folder of the fleet that is at `folder` or above it, links followed; None if there is none."""
+    return next((Path(place) for place in _upward(folder) if is_project_root(place)), None)
+
+
+def _upward(folder: Path) -> Iterator[str]:
+    """The folder and those above it, links followed, the nearest first."""
+    place, child = os.path.realpath(folder), ""
+    while place != child:
+        yield place
+        place, child = os.path.split(place)[0], place
 
 
 def repository_top(root: Path) -> Path:

@@ -25,6 +25,7 @@ from triton_fleet.builds.images.ignore_file import (
     parse_ignore_file,
 )
 from triton_fleet.builds.images.lines import quote
+from triton_fleet.core.folders import PRIVATE_NAMES
 from triton_fleet.core.formats import format_size
 from triton_fleet.findings import Finding
 from triton_fleet.repository.entry_path import NO_TEXT
@@ -34,8 +35,6 @@ IGNORE_FILES = (f"{DOCKERFILE}.dockerignore", ".dockerignore")
 """The first one that exists is read, as BuildKit does."""
 BUILD_FILES = frozenset([DOCKERFILE, *IGNORE_FILES])
 """What a build needs itself: it is uploaded even where a pattern keeps it from COPY."""
-PRIVATE_NAMES = frozenset([".fleet", ".fleet-token", ".git"])
-"""Names, in any folder, of a clone's history and of this product's keys and tokens."""
 MAX_CONTEXT_FILES, MAX_CONTEXT_BYTES = 5000, 2 << 30
 MAX_FOLDER_ENTRIES = 200_000
 """Entries of the folder with those that are kept out."""

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator
 
 from triton_fleet.builds.images.bases import check_image_name
-from triton_fleet.builds.images.context import PRIVATE_NAMES
 from triton_fleet.builds.images.dockerfile import Stage
 from triton_fleet.builds.images.ignore_file import SPECIAL, PatternError, parse_pattern
 from triton_fleet.builds.images.inputs import ImageInputs, StageScope
 from triton_fleet.builds.images.instruction import Instruction
 from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, MAX_WORD_CHARACTERS, quote
+from triton_fleet.core.folders import PRIVATE_NAMES
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.entry_path import MAX_PATH
 from triton_fleet.spec.problems import did_you_mean

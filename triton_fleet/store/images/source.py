@@ -13,13 +13,13 @@ from triton_fleet.builds.images.dockerfile import read_dockerfile
 from triton_fleet.builds.images.inputs import ImageInputs
 from triton_fleet.catalog.images import Image, registry_host
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.core.folders import source_path
+from triton_fleet.core.folders import real_project_root, source_path
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage
 from triton_fleet.spec.source import Mark, finding_at
-from triton_fleet.store.sources.spec_sources import fleet_root, reviewed_tree, spec_path
+from triton_fleet.store.sources.spec_sources import reviewed_tree, spec_path
 
 IMAGE = ("image",)
 RELEASE_FACTS = ("server", "cuda", "tensorrt", "python")
@@ -194,7 +194,7 @@ def _registries(inputs: ImageInputs) -> Iterator[str]:
 
 def _folder(path: str, mark: Mark) -> Path:
     folder = spec_path(mark, path)
-    roots = {reviewed_tree(mark.file.parent), fleet_root(mark.file.parent)} - {None}
+    roots = {reviewed_tree(mark.file.parent), real_project_root(mark.file.parent)} - {None}
     if inside := [root for root in roots if root is not None and root.is_relative_to(folder)]:
         message = f"{path} leads to {folder}, a folder with all of {max(inside)}"
         hint = "write a folder of its own for the image, with its Dockerfile and what that copies"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from triton_fleet.builds.images.context import PRIVATE_NAMES
-from triton_fleet.core.folders import git_tops, project_roots
+from triton_fleet.core.folders import PRIVATE_NAMES, git_tops, real_project_root
 from triton_fleet.core.reads import ReadCache
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.project.project import LoadedSpec
@@ -56,12 +54,7 @@ def spec_path(mark: Mark, name: str) -> Path:
 
 def reviewed_tree(folder: Path) -> Path | None:
     """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
-    return next(git_tops(folder), None) or fleet_root(folder)
-
-
-def fleet_root(folder: Path) -> Path | None:
-    """The root of the fleet that a folder is in; None if it is in none."""
-    return next(project_roots(Path(os.path.realpath(folder))), None)
+    return next(git_tops(folder), None) or real_project_root(folder)
 
 
 Connect: TypeAlias = "Callable[[], S3Client]"
@@ -94,7 +87,7 @@ class SpecRepositories:
             sources: Is filled; several specs of the same repositories may share it.
         """
         self.loaded_spec = loaded_spec
-        self.place = ReadCache[int, Path](lambda index: repository_of(loaded_spec, index))
+        self.place: ReadCache[int, Path] = ReadCache(lambda index: repository_of(loaded_spec, index))
         """Where the repository of an entry of `models` is, as by `repository_of`."""
         self._contents = dict(enumerate(contents))
         self._sources: Sources = {} if sources is None else sources
