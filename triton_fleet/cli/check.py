@@ -8,14 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from triton_fleet.catalog.instances import instance_types
-from triton_fleet.changes.pending_promotion import PendingPromotion
-from triton_fleet.changes.promotion_lines import pending_texts
-from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings
 from triton_fleet.check.repositories import (
     RepositoryTarget,
     is_repository,
@@ -40,6 +37,9 @@ from triton_fleet.selection.selector import Selector
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.store.promote.template_digest import template_changes
+
+if TYPE_CHECKING:
+    from triton_fleet.changes.pending_promotion import PendingPromotion
 
 RELEASE = re.compile(r"[0-9]{2}\.(0[1-9]|1[0-2])")
 
@@ -153,7 +153,7 @@ def check(
             "only for endpoints: policies do not apply to model repositories", param_hint="--today"
         )
     root, subjects = Path.cwd(), [str(repository) for repository in repositories]
-    promotions = list[PendingPromotion]()
+    promotions: list[PendingPromotion] = []
     findings = [*map(missing_path_finding, nowhere), *named_findings(repositories, target)]
     if run:
         require_extra(LOCAL)
@@ -172,7 +172,9 @@ def check(
             fleet, env, selector_of_fleet, specs, locked=locked, today=policy_day(today)
         )
         findings, subjects = [*findings, *of_specs], [*subjects, *names]
-        if format is Format.HUMAN:
+        if promotions and format is Format.HUMAN:
+            from triton_fleet.changes.promotion_lines import pending_texts  # slow imports, as below
+
             for text in pending_texts(promotions):
                 say(text)
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
@@ -218,7 +220,7 @@ def _of_specs(
     fleet: Fleet, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
 ) -> tuple[list[Finding], list[str], list[PendingPromotion]]:
     """The findings of the specs, which were checked, and what waits for a promotion to them."""
-    promotions = list[PendingPromotion]()
+    promotions: list[PendingPromotion] = []
     try:
         names = set[str]()
         settings = fleet.environment.readable(env) if paths and env in fleet.environments else None
@@ -232,6 +234,9 @@ def _of_specs(
         findings = all_findings(project, endpoint_selection.drafts, trusts_locks=locked, today=today)
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
         if project.is_promoted:
+            # slow imports that only such an environment needs
+            from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings
+
             with collect_findings(findings):
                 promotions = pending_promotions(project, today, names if paths else None)
                 findings += promotion_warnings(promotions, findings)

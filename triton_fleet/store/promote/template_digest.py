@@ -8,10 +8,8 @@ from importlib.metadata import version
 from triton_fleet.core.formats import canonical_digest
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.product.distributions import VENDOR
-from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates
 from triton_fleet.project.project import Project
 from triton_fleet.spec.lock import Lock
-from triton_fleet.store.promote.lock import inputs_digest
 
 CHANGED_TEMPLATE = "FL844"
 
@@ -27,6 +25,8 @@ def template_digests(project: Project, endpoints: Sequence[str]) -> tuple[str, M
     Raises:
         CannotRunError: the app failed; with what it reported.
     """
+    from triton_fleet.product.synthesis import OWN_PYTHON, installation, project_templates  # slow, as below
+
     templates = project_templates(installation(OWN_PYTHON), project, endpoints)
     return product_version(), {name: canonical_digest(templates[name]) for name in endpoints}
 
@@ -60,6 +60,9 @@ def template_changes(project: Project) -> list[Finding]:
 
 
 def _lock_of_another_version(project: Project, endpoint: str) -> Lock | None:
+    file = project.lock_file(endpoint)
+    if not file.is_file() or b"template" not in file.read_bytes():
+        return None  # to read it as YAML takes far longer
     lock, loaded_spec = project.readable_lock(endpoint), project.specs.readable(endpoint)
     if (
         lock is None
@@ -68,4 +71,6 @@ def _lock_of_another_version(project: Project, endpoint: str) -> Lock | None:
         or lock.product in (None, product_version())
     ):
         return None
+    from triton_fleet.store.promote.lock import inputs_digest  # slow imports that only such locks need
+
     return lock if lock.inputs == inputs_digest(project, loaded_spec, lock) else None
