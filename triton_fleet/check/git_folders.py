@@ -62,15 +62,16 @@ def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
             entries = folder_entries(str(place))
         except OSError:  # reported where it is read
             continue
-        if _is_bare(place):
+        names = {entry.name for entry in entries}
+        if "HEAD" in names and _is_bare(place):
             findings.append(_bare(place))
-        if any(entry.name == GIT for entry in entries) and not _is_of_clone(place / GIT, fleet):
+        if GIT in names and not _is_of_clone(place / GIT, fleet):
             message = "the folder has a .git of its own: Git runs the programs and hooks that it names"
             hint = "remove it, or make the folder a submodule: `git submodule add`"
             findings.append(
                 Finding(code=NESTED_REPOSITORY_CODE, message=message, hint=hint, file=place / GIT)
             )
-        folders = (entry.name for entry in entries if entry.kind is EntryKind.FOLDER)
+        folders = [entry.name for entry in entries if entry.kind is EntryKind.FOLDER]
         queue += [place / name for name in folders if name != GIT]
     return findings
 

@@ -30,7 +30,8 @@ class ReadCache(Generic[K, T]):
 
     def __init__(self, read: Callable[[K], T]) -> None:
         """Read nothing yet."""
-        self._read, self._results = read, dict[K, T | FindingsError]()
+        self._read = read
+        self._results: dict[K, T | FindingsError] = {}
 
     def __call__(self, name: K) -> T:
         """The result.

@@ -156,6 +156,8 @@ def _lock_repository(archive: ArchiveMeasurement) -> LockedRepository:
 
 def fold_checksums(files: dict[str, str]) -> dict[str, str]:
     """The checksums by path; a folder of many files has one for all, under `FOLDER/*`."""
+    if len(files) <= MANY:
+        return files
     counts = Counter(str(PurePosixPath(path).parent) for path in files)
     checksums_by_path: dict[str, str] = {}
     for path, checksum in files.items():
