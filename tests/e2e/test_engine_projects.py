@@ -21,10 +21,10 @@ from tests.support.foundation_parts import foundation_parts
 from tests.support.running_aws import running_aws
 from triton_fleet.builds.engines.artifacts import script_key
 from triton_fleet.builds.engines.request import EngineRequest
+from triton_fleet.builds.script import build_script
 from triton_fleet.repository.plan import HEADER
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
-from triton_fleet.store.builds.script import build_script
 
 pytestmark = pytest.mark.nightly
 

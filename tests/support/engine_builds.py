@@ -43,7 +43,7 @@ from triton_fleet.builds.engines.artifacts import (
     script_key,
 )
 from triton_fleet.builds.engines.request import EngineJob, EngineRequest
-from triton_fleet.store.builds.script import SOURCES, build_script
+from triton_fleet.builds.script import SOURCES, build_script
 
 TENSORRT = "10.9.0.34"
 ONNX = graph_bytes(

@@ -8,6 +8,7 @@ import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Protocol
 
 from isal import igzip, igzip_threaded, isal_zlib
@@ -119,6 +120,19 @@ def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     is_folder = entry.chunks is None
     kind, mode = (tarfile.DIRTYPE, FOLDER_MODE) if is_folder else (tarfile.REGTYPE, FILE_MODE)
     return write_member(sink, entry.path, kind, mode, size=entry.size, chunks=checksums.observe(entry))
+
+
+PLACEHOLDER, PLACEHOLDER_CONTENT = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
+"""A file in each folder without files, such as an ensemble's version."""
+
+
+def placeholders(files: Iterable[str], folders: Iterable[str]) -> list[str]:
+    """The paths of the files that stand in folders without files, where each file is an object of its own."""
+    empty_folders = set(folders)
+    empty_folders -= {
+        str(parent) for path in (*files, *empty_folders) for parent in PurePosixPath(path).parents
+    }
+    return [f"{folder}/{PLACEHOLDER}" for folder in sorted(empty_folders)]
 
 
 LEVEL, THREADS = 1, 2

@@ -17,12 +17,11 @@ from triton_endpoints.acknowledgements import acknowledge_docker
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement
 from triton_fleet.builds.engines.artifacts import ENGINES
+from triton_fleet.builds.script import buildspec
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
-from triton_fleet.core.folders import source_path
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.deployment import BuildKind, Deployment
 
-BUILDSPECS = source_path("engine_build")
 RETENTION_DAYS = 30
 MAX_QUEUE_MINUTES = 480
 """CodeBuild's own, and the most that it takes."""
@@ -90,13 +89,12 @@ class BuildProject(Construct):
         log: logs.CfnLogGroup,
     ) -> None:
         super().__init__(scope, id)
-        buildspec = (BUILDSPECS / f"{kind.project}.buildspec.yaml").read_text("utf-8")
         self.project = codebuild.CfnProject(
             self,
             "Resource",
             name=deployment.build_project(kind.project),
             description=kind.about.format(environment=deployment.environment),
-            source=codebuild.CfnProject.SourceProperty(type="NO_SOURCE", build_spec=buildspec),
+            source=codebuild.CfnProject.SourceProperty(type="NO_SOURCE", build_spec=buildspec(kind.project)),
             artifacts=codebuild.CfnProject.ArtifactsProperty(type="NO_ARTIFACTS"),
             environment=codebuild.CfnProject.EnvironmentProperty(
                 type="LINUX_CONTAINER",

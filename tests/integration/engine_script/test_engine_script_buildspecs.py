@@ -19,7 +19,7 @@ import pytest
 from engine_request.files import RECORD
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore, buildspec_command, start, unpacked_script
-from triton_fleet.store.builds.script import SOURCES, build_script
+from triton_fleet.builds.script import SOURCES, build_script
 
 
 @pytest.fixture

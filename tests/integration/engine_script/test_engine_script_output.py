@@ -25,7 +25,7 @@ from tests.support.engine_builds import ARGUMENTS, JOB, EngineStore
 from tests.support.fleet_folder import ROOT
 from triton_fleet.builds.engines.request import EngineRequest
 from triton_fleet.builds.images.request import ImageRequest
-from triton_fleet.store.builds.script import build_script
+from triton_fleet.builds.script import build_script
 
 REASONS = json.loads(files("compile_engine").joinpath("reasons.json").read_text(encoding="utf-8"))["reasons"]
 

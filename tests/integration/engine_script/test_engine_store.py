@@ -14,7 +14,7 @@ from engine_request.problems import BuildError
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import ARGUMENTS, ONNX, EngineStore
 from triton_fleet.builds.engines.request import EngineRequest
-from triton_fleet.store.builds.script import build_script
+from triton_fleet.builds.script import build_script
 
 
 def change_record(store: EngineStore, **changes: Any) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from triton_fleet.builds.script import SOURCES
 from triton_fleet.findings import Severity
 from triton_fleet.rules.about.engine_builds import MIN_PYTHON
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from triton_fleet.rules.registry import rules
-from triton_fleet.store.builds.script import SOURCES
 
 
 def case_of(

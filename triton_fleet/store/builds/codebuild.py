@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from triton_fleet.builds.start import BuildStart
 from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
@@ -96,25 +97,6 @@ class Build:
         return self.status != IN_PROGRESS
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuildStart:
-    """Arguments of a build's start.
-
-    Attributes:
-        project: The CodeBuild project.
-        script: `BUCKET/KEY` of the build script, a zip file.
-        buildspec: The text of the buildspec.
-        variables: Plain environment variables, in order.
-        foundation: How to create the project, if it does not exist.
-    """
-
-    project: str
-    script: str
-    buildspec: str
-    variables: Mapping[str, str]
-    foundation: str
-
-
 def start_build(codebuild: Any, start: BuildStart, token: str) -> str:
     """Start a build, whose request is already in the bucket; return its id.
 
@@ -129,20 +111,8 @@ def start_build(codebuild: Any, start: BuildStart, token: str) -> str:
         CannotRunError: the project does not exist.
         ClientError: CodeBuild refuses otherwise.
     """
-    request: dict[str, Any] = {
-        "projectName": start.project,
-        "sourceTypeOverride": "S3",
-        "sourceLocationOverride": start.script,
-        # The project's own buildspec is for a build without a source. CodeBuild API reference, StartBuild:
-        # without this one, "the source code must contain a buildspec file in its root directory".
-        "buildspecOverride": start.buildspec,
-        "environmentVariablesOverride": [
-            {"name": name, "value": value, "type": "PLAINTEXT"} for name, value in start.variables.items()
-        ],
-        "idempotencyToken": token,
-    }
     try:
-        return str(codebuild.start_build(**request)["build"]["id"])
+        return str(codebuild.start_build(**start.request, idempotencyToken=token)["build"]["id"])
     except ClientError as error:
         code, reason = error.response["Error"]["Code"], error.response["Error"]["Message"]
         if code == LIMIT and NO_QUOTA in reason:

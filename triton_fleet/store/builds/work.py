@@ -14,13 +14,13 @@ from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from triton_fleet.builds.start import BuildStart
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.store.builds.codebuild import (
     STOPPED,
     Build,
     BuildClients,
     BuildLog,
-    BuildStart,
     LimitError,
     RefusalError,
     describe_build,

@@ -37,11 +37,10 @@ def ensure_engines(
     absent = [engine for engine in engines if engine.key not in plans]
     if not absent:
         return Builds(plans)
-    clients, timeout = builders(), project.environment.engine_builds.timeout
+    clients = builders()
     with Uploads(clients.s3) as uploads, progress.builds():
         inputs = BuildInputs(clients, project, uploads)
         tasks = {
-            engine.key: EngineTask(clients, project.deployment.bucket, inputs, engine, timeout)
-            for engine in absent
+            engine.key: EngineTask(clients, project.deployment.bucket, inputs, engine) for engine in absent
         }
         return run_builds(clients, project, tasks, plans, uploads, progress, pace)

@@ -6,10 +6,9 @@ import base64
 from functools import cached_property
 
 from triton_fleet.awsapi.errors import CONFLICT, PRECONDITION_FAILED, SuppressErrors
-from triton_fleet.builds.engines.artifacts import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
+from triton_fleet.builds.engines.artifacts import FAILURE, REQUEST, built_key, onnx_key
 from triton_fleet.builds.engines.endpoint_engines import spec_engine
-from triton_fleet.builds.engines.request import EngineJob, EngineRequest
-from triton_fleet.catalog.amis import least_driver
+from triton_fleet.endpoint.engine_request import engine_request
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
 from triton_fleet.project.project import Project
 from triton_fleet.spec.source import finding_at
@@ -24,8 +23,6 @@ from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace
 
 CHANGED_CONTENT = "FL373"
 NO_ROLE = "ParameterNotFound"
-VOLUME_GB = 30
-"""For a job's scratch files, beside four times the ONNX model; the image has its own space."""
 
 
 class BuildInputs:
@@ -59,7 +56,7 @@ class BuildInputs:
         """Upload the build script unless it exists; return its key."""
         return self._script.key
 
-    def put_request(self, use: EngineUse, seconds: int) -> None:
+    def put_request(self, use: EngineUse) -> None:
         """Write the build's request; delete the failure that an earlier attempt recorded.
 
         Raises:
@@ -68,7 +65,9 @@ class BuildInputs:
         """
         bucket, key = self._deployment.bucket, use.engine.build.key
         self._s3.delete_object(Bucket=bucket, Key=built_key(key, FAILURE))
-        request = self._request(use, seconds)
+        request = engine_request(
+            use.endpoint, use.engine, self._deployment, script=self.script, job_role=self._job_role
+        )
         self._s3.put_object(Bucket=bucket, Key=built_key(key, REQUEST), Body=request.json().encode())
 
     def _put_onnx(self, use: EngineUse, place: ObjectPlace) -> None:
@@ -116,42 +115,6 @@ class BuildInputs:
             if f"sha256:{checksum}" != digest:
                 self._s3.delete_object(Bucket=place.bucket, Key=place.key)
                 raise ContentChangedError(f"sha256:{checksum}")
-
-    def _request(self, use: EngineUse, seconds: int) -> EngineRequest:
-        endpoint, build = use.endpoint, use.engine.build
-        return EngineRequest(
-            key=build.key,
-            model=use.engine.model,
-            bucket=self._deployment.bucket,
-            onnx=onnx_key(build.onnx),
-            onnx_digest=build.onnx,
-            onnx_size=use.engine.size,
-            script=self.script,
-            arguments=build.arguments,
-            gpu=build.gpu,
-            compute_capability=build.compute_capability,
-            image=endpoint.engine_image.uri,
-            least_driver=least_driver(endpoint.engine_image.cuda),
-            plan=built_key(build.key, PLAN),
-            manifest=built_key(build.key, MANIFEST),
-            failure=built_key(build.key, FAILURE),
-            seconds=seconds,
-            job=self._job(use),
-        )
-
-    def _job(self, use: EngineUse) -> EngineJob:
-        runner = use.engine.runner
-        return EngineJob(
-            kind=runner.way,
-            instance_type=runner.instance_type,
-            role=self._job_role,
-            volume_gb=VOLUME_GB + -(-4 * use.engine.size // 10**9),
-            # By the job's instance type: SageMaker refuses a key with local storage. Source: botocore
-            # 1.44.5, CreateTrainingJob and CreateProcessingJob, VolumeKmsKeyId.
-            volume_key=None if use.endpoint.instance.nvme_gb else self._deployment.kms_key,
-            prefix=JOBS,
-            tags=dict(self._deployment.tags),
-        )
 
     @cached_property
     def _job_role(self) -> str:

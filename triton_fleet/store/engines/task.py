@@ -5,29 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from triton_fleet.builds.engines.artifacts import FAILURE, MANIFEST, REQUEST, built_key, lease_key
+from triton_fleet.builds.engines.artifacts import FAILURE, MANIFEST, built_key, lease_key
+from triton_fleet.builds.start import BuildStart
 from triton_fleet.catalog.engines import build_quota
+from triton_fleet.endpoint.engine_request import engine_start
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import finding_at
-from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
+from triton_fleet.store.builds.codebuild import Build, BuildClients, RefusalError
 from triton_fleet.store.builds.failure import FailureTerms, failure_findings
-from triton_fleet.store.builds.script import SOURCES
 from triton_fleet.store.engines.inputs import BuildInputs
 from triton_fleet.store.engines.request import StoredPlan, WantedEngine, stored_plan
 
-REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"
-
 
 class EngineTask:
-    """One engine of one publish; `seconds` is how long it may take."""
+    """One engine of one publish."""
 
     kind: ClassVar[str] = "engine"
 
-    def __init__(
-        self, clients: BuildClients, bucket: str, inputs: BuildInputs, engine: WantedEngine, seconds: int
-    ) -> None:
+    def __init__(self, clients: BuildClients, bucket: str, inputs: BuildInputs, engine: WantedEngine) -> None:
         self._clients, self._bucket, self._inputs = clients, bucket, inputs
-        self._engine, self._seconds = engine, seconds
+        self._engine = engine
 
     @property
     def name(self) -> str:
@@ -54,15 +51,9 @@ class EngineTask:
     def start(self) -> BuildStart:
         """Write the request of an attempt; return what it is started with."""
         use = self._engine.first
-        self._inputs.put_request(use, self._seconds)
-        deployment = use.endpoint.deployment
-        url = f"s3://{self._bucket}/{built_key(self._engine.key, REQUEST)}"
-        return BuildStart(
-            project=deployment.build_project("job"),
-            script=f"{self._bucket}/{self._inputs.script}",
-            buildspec=(SOURCES / "job.buildspec.yaml").read_text("utf-8"),
-            variables={REQUEST_VARIABLE: url, ENDPOINT_VARIABLE: use.endpoint.name},
-            foundation=f"run `fleet deploy --env {deployment.environment} --foundation` to create it",
+        self._inputs.put_request(use)
+        return engine_start(
+            use.endpoint.deployment, use.endpoint.name, key=self._engine.key, script=self._inputs.script
         )
 
     def refusal(self, error: RefusalError) -> list[Finding]:

@@ -20,6 +20,8 @@ from triton_fleet.builds.images.artifacts import (
 )
 from triton_fleet.builds.images.facts import path_patterns
 from triton_fleet.builds.images.request import ImageRequest
+from triton_fleet.builds.script import buildspec
+from triton_fleet.builds.start import BuildStart
 from triton_fleet.catalog.engines import build_quota
 from triton_fleet.catalog.images import Image
 from triton_fleet.findings import Finding
@@ -27,9 +29,9 @@ from triton_fleet.spec.deployment import BuildKind, Deployment
 from triton_fleet.spec.image import PLATFORM
 from triton_fleet.spec.source import finding_at
 from triton_fleet.spec.values import hexadecimal
-from triton_fleet.store.builds.codebuild import Build, BuildClients, BuildStart, RefusalError
+from triton_fleet.store.builds.codebuild import Build, BuildClients, RefusalError
 from triton_fleet.store.builds.failure import FailureTerms, failure_findings
-from triton_fleet.store.builds.script import SOURCES, ScriptUpload
+from triton_fleet.store.builds.script import ScriptUpload
 from triton_fleet.store.images.record import BuiltImage, built_image
 from triton_fleet.store.images.source import WantedImage
 from triton_fleet.store.upload.archives import Uploads
@@ -102,7 +104,7 @@ class ImageTask:
         return BuildStart(
             project=self._deployment.build_project(PROJECT),
             script=f"{bucket}/{self._script.key}",
-            buildspec=(SOURCES / f"{PROJECT}.buildspec.yaml").read_text("utf-8"),
+            buildspec=buildspec(PROJECT),
             variables={REQUEST_VARIABLE: f"s3://{bucket}/{request}", ENDPOINT_VARIABLE: self.name},
             foundation=f"run `fleet deploy --env {self._deployment.environment} --foundation` to create it",
         )

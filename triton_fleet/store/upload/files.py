@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, wait
-from pathlib import PurePosixPath
 
 from isal import isal_zlib
 
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.repository.stream import ChunkStream
-from triton_fleet.store.archive import Checksums, Entry, crc_text
+from triton_fleet.store.archive import PLACEHOLDER_CONTENT, Checksums, Entry, crc_text, placeholders
 from triton_fleet.store.upload.object import ContentChangedError, ObjectPlace, ObjectWriter, aborted_on_error
-
-PLACEHOLDER, PLACEHOLDER_CONTENT = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
-"""A file in each folder without files, such as an ensemble's version."""
 
 
 class FileUploads:
@@ -47,8 +43,7 @@ class FileUploads:
                     sizes[entry.path] = entry.size
             if sizes.keys() != checksums.files.keys():
                 raise ContentChangedError("without files that it had")
-            for folder in sorted(_empty_folders(checksums)):
-                path = f"{folder}/{PLACEHOLDER}"
+            for path in placeholders(checksums.files, checksums.folders):
                 puts.append(self._put(ObjectPlace(bucket, prefix + path), PLACEHOLDER_CONTENT))
                 sizes[path] = len(PLACEHOLDER_CONTENT)
         finally:
@@ -95,12 +90,3 @@ def _is_done(put: Future[None]) -> bool:
     if put.done():
         put.result()
     return put.done()
-
-
-def _empty_folders(checksums: Checksums) -> set[str]:
-    full = {
-        str(parent)
-        for path in (*checksums.files, *checksums.folders)
-        for parent in PurePosixPath(path).parents
-    }
-    return checksums.folders - full
