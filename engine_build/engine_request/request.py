@@ -32,7 +32,7 @@ class EngineJob:
     instance_type: str
     role: str
     volume_gb: int
-    volume_key: str | None
+    volume_key: str | None = None
     prefix: str
     tags: dict[str, str]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -27,6 +28,7 @@ class StandInCodeBuild:
         refusals: What StartBuild answers, one after the other, before it starts builds.
         started: The requests of StartBuild that were not refused.
         status: Of each build, by its id.
+        ends: When builds were seen to be over, by their ids.
         lines: Of the log of all builds.
         after_start: What happens before StartBuild answers.
         most: So many builds run at one time.
@@ -37,6 +39,7 @@ class StandInCodeBuild:
     refusals: list[Exception] = field(default_factory=list)
     starts: list[dict[str, Any]] = field(default_factory=list)
     status: dict[str, str] = field(default_factory=dict)
+    ends: dict[str, datetime] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     reason: str = ""
     after_start: Callable[[], None] | None = None
@@ -57,11 +60,14 @@ class StandInCodeBuild:
             self.after_start()
         return {"build": {"id": id}}
 
+    def list_builds_for_project(self, *, projectName: str) -> dict[str, Any]:
+        return {"ids": list(reversed(self.status))}
+
     def batch_get_builds(self, *, ids: list[str]) -> dict[str, Any]:
-        (id,) = ids
-        if self.status.get(id) == "IN_PROGRESS":
-            (self.on_look or self.succeed)(id)
-        return {"builds": [self._build_view(id)] if id in self.status else []}
+        for id in ids:
+            if self.status.get(id) == "IN_PROGRESS":
+                (self.on_look or self.succeed)(id)
+        return {"builds": [self._build_view(id) for id in ids if id in self.status]}
 
     def stop_build(self, *, id: str) -> None:
         self.status[id] = "STOPPED"
@@ -101,8 +107,15 @@ class StandInCodeBuild:
             "phaseStatus": "FAILED",
             "contexts": [{"message": self.reason}],
         }
+        is_over = self.status[id] != "IN_PROGRESS"
+        number = int(id.rpartition(":")[2])
         return {
             "id": id,
+            "buildNumber": number,
+            "environment": {
+                "environmentVariables": self.starts[number - 1].get("environmentVariablesOverride", [])
+            },
+            **({"endTime": self.ends.setdefault(id, datetime.now(UTC))} if is_over else {}),
             "buildStatus": self.status[id],
             "currentPhase": "BUILD",
             "phases": [failed_values] if self.reason else [],

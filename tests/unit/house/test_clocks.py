@@ -73,6 +73,7 @@ WALL = {
     "triton_fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "triton_fleet/local/metrics/recorder.py": "dates values",
     "lambda/endpoint_check/handler.py": "is all that two invocations of a function have in common",
+    "lambda/model_assembly/handler.py": "is all that two invocations of a function have in common",
     "lambda/scaling_guard/handler.py": "is all that two invocations of a function have in common",
     "lambda/scaling_guard/restore.py": "is compared with when a schedule is to begin, a time of the wall clock",
 }

@@ -1,0 +1,1 @@
+../../engine_build/engine_request/request.py

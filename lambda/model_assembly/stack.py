@@ -1,0 +1,1 @@
+../scaling_guard/stack.py
