@@ -8,6 +8,7 @@ from triton_endpoints.library.alarm_actions import AlarmActions
 from triton_endpoints.library.companions import TritonAlarms, TritonDashboard, TritonScaling
 from triton_endpoints.library.endpoint import TritonEndpoint
 from triton_endpoints.library.endpoint_config import TritonEndpointConfig, Variant
+from triton_endpoints.library.engine import Engine
 from triton_endpoints.library.engine_builds import EngineBuilds
 from triton_endpoints.library.environment import EnvironmentProp, FleetEnvironment
 from triton_endpoints.library.image import ImagePlace, TritonImage
@@ -26,6 +27,7 @@ __all__ = [
     "EndpointParts",
     "EndpointReference",
     "EndpointSupport",
+    "Engine",
     "EngineBuilds",
     "EnvironmentProp",
     "FleetEnvironment",

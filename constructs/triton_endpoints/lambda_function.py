@@ -14,6 +14,7 @@ from constructs import Construct
 
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.policy import Statement, policy_of
+from triton_endpoints.wildcards import Wildcard
 from triton_fleet.core.folders import source_path
 from triton_fleet.spec.deployment import Deployment
 
@@ -131,15 +132,18 @@ def waiting_provider(
     total_minutes: int,
     is_shared: bool,
     memory_mib: int | None = None,
+    further: Sequence[Wildcard] = (),
 ) -> str:
     """A provider that calls `begin` once, and `look` until it is complete; the token of custom resources.
+
+    `further` are wildcards that their policy means beside the usual ones.
 
     CloudFormation waits for an hour at most (source: its template reference, ServiceTimeout). The framework's
     own "Operation timed out" has no reason, so a look has to give up before `total_minutes`.
     """
     log = log_of(scope, deployment)
     role = role_of(scope, "Role", log)
-    policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
+    policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements, further=further)
     functions = [
         function_of(
             scope,

@@ -226,3 +226,11 @@ GIVEN_DATA = Wildcard(
     "the endpoint's own model data, below the prefix that its app names",
 )
 """Meant where model data is given: a prefix of somebody else's, which no pattern of ours knows."""
+
+ASSEMBLY = Wildcard(
+    r"arn:[^:]+:s3:::[^/*]+/(engines/(onnx|scripts)/\*|engines/plans/\*/request\.json|repositories/\*)",
+    frozenset({"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}),
+    "inputs of builds and model data that a deploy assembles, which are named by their content; it may not"
+    " delete, and writes no plan",
+)
+"""Meant where an app's deploy has engines built."""

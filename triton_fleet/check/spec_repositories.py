@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt, spec_engines
 from triton_fleet.builds.engines.model_fit import graph_misfits, profile_misfits
@@ -32,8 +32,15 @@ from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.samples import ANY_SIZE, OK, Input, Output, Sample
 from triton_fleet.spec.source import KeyPath, finding_at
-from triton_fleet.store.engines.onnx import OnnxFile, onnx_of
+from triton_fleet.store.engines.onnx import OnnxFile, OnnxObject, onnx_of
 from triton_fleet.store.sources.spec_sources import SpecRepositories, no_s3
+
+FindOnnx: TypeAlias = "Callable[[KeyPath, Engine], OnnxFile | OnnxObject]"
+"""Finds the ONNX model of the engine at a path of the spec.
+
+Raises:
+    FindingsError: its file may not be named.
+"""
 
 
 def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
@@ -42,7 +49,7 @@ def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
     Folders that cannot be read, and what is in S3, are left out.
     """
     spec = repositories.loaded_spec
-    findings = [*input_git_findings(repositories), *_of_folders(repositories)]
+    findings = [*input_git_findings(repositories), *folder_findings(repositories)]
     codes_allowed_by_spec = allowed_codes(spec.spec.allow)
     codes_allowed_by_spec |= {
         rules()[code].in_files for code in codes_allowed_by_spec if code in rules()
@@ -58,8 +65,15 @@ def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
             yield replace(unused_code, severity=Severity.WARNING)
 
 
-def _of_folders(repositories: SpecRepositories) -> Iterator[Finding]:
+def folder_findings(repositories: SpecRepositories, find_onnx: FindOnnx | None = None) -> Iterator[Finding]:
+    """The findings of the spec's folders, those that it allows among them; weights are not read.
+
+    Args:
+        repositories: The folders.
+        find_onnx: Finds the ONNX model of an engine; default: where the spec names it.
+    """
     spec = repositories.loaded_spec
+    find_onnx = find_onnx or (lambda path, engine: onnx_of(spec, path, engine, no_s3))
     for index, archive in enumerate(spec.spec.models):
         if in_s3(archive):
             continue
@@ -68,14 +82,18 @@ def _of_folders(repositories: SpecRepositories) -> Iterator[Finding]:
             yield from folder.plan.findings
             if not folder.plan.refusals:
                 yield from sample_findings(spec, index, folder.plan)
-                yield from engine_findings(spec, index, folder.contents, folder.plan.models)
+                yield from engine_findings(spec, index, folder.contents, folder.plan.models, find_onnx)
 
 
 ENGINE_CODE = "FL395"
 
 
 def engine_findings(
-    loaded_spec: LoadedSpec, index: int, contents: Contents, models: Mapping[str, Model]
+    loaded_spec: LoadedSpec,
+    index: int,
+    contents: Contents,
+    models: Mapping[str, Model],
+    find_onnx: FindOnnx,
 ) -> Iterator[Finding]:
     """The findings of the engines of one of the spec's repositories; weights are not read.
 
@@ -84,12 +102,13 @@ def engine_findings(
         index: Which entry of its `models`.
         contents: The repository.
         models: Its models.
+        find_onnx: Finds the ONNX model of an engine.
     """
     engines = [(path, engine) for path, of, engine in spec_engines(loaded_spec.spec) if of == index]
     for path, engine in engines:
         graph = None
         try:
-            graph = _graph(loaded_spec, path, engine)
+            graph = _graph(find_onnx(path, engine))
         except FindingsError as error:
             yield from error.findings
         if engine.model not in models:
@@ -118,13 +137,12 @@ def _in_its_place(loaded_spec: LoadedSpec, contents: Contents, model: str) -> It
         yield taken_path(contents, path)
 
 
-def _graph(loaded_spec: LoadedSpec, path: KeyPath, engine: Engine) -> OnnxHeader | None:
+def _graph(onnx: OnnxFile | OnnxObject) -> OnnxHeader | None:
     """The inputs and outputs of an ONNX model in a file; None of one in S3, or where they cannot be read.
 
     Raises:
         FindingsError: the file does not exist.
     """
-    onnx = onnx_of(loaded_spec, path, engine, no_s3)
     if not isinstance(onnx, OnnxFile):
         return None
     size = onnx.require()

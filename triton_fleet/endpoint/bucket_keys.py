@@ -22,6 +22,8 @@ ENDPOINTS = "endpoints/"
 OWNERS = "owners/"
 """Records of which endpoint may have which content; roles of endpoints and builds may not write there."""
 RELEASES = "releases/"
+REPOSITORIES = "repositories/"
+"""Model data that deploys of apps assemble, by their content."""
 UPLOADS = "uploads/"
 """A folder for each endpoint, into which people upload."""
 

@@ -52,13 +52,15 @@ class Artifact:
 class GivenData:
     """Model data that somebody else keeps: its address in S3, and the ARN of the key of its objects.
 
-    `path` and `bucket_name` are of an address that only the deploy knows: without `s3://`, and the bucket.
+    `path` and `bucket_name` are of an address that only the deploy knows: without `s3://`, and the bucket;
+    `key_pattern` is the pattern of its keys, if that is known.
     """
 
     url: str
     kms_key: str | None = None
     path: str | None = None
     bucket_name: str | None = None
+    key_pattern: str | None = None
 
     @property
     def bucket(self) -> str:
@@ -74,7 +76,7 @@ class GivenData:
     def keys(self) -> str | None:
         """The key of the one object, or the pattern of keys; None where only the deploy knows it."""
         if self.path is not None:
-            return None
+            return self.key_pattern
         key = self.url.removeprefix(S3).partition("/")[2]
         return f"{key}*" if not key or key.endswith("/") else key
 

@@ -16,7 +16,7 @@ from constructs import Construct
 from triton_endpoints.acknowledgements import acknowledge_docker
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement
-from triton_fleet.builds.engines.artifacts import ENGINES
+from triton_fleet.builds.engines.artifacts import SCRIPTS
 from triton_fleet.builds.script import buildspec
 from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from triton_fleet.spec.alarms import AlarmSeverity
@@ -205,7 +205,7 @@ def source_statements(deployment: Deployment) -> list[Statement]:
         Statement(
             sid="FetchSource",
             actions=["s3:GetObject", "s3:GetObjectVersion"],
-            resources=[f"{deployment.bucket_arn}/{ENGINES}scripts/*"],
+            resources=[f"{deployment.bucket_arn}/{SCRIPTS}*"],
         ),
         Statement(
             sid="SeeSource",

@@ -23,7 +23,7 @@ from triton_endpoints.library.environment import (
     report,
     tag,
 )
-from triton_endpoints.library.image import ImagePlace
+from triton_endpoints.library.image import ImagePlace, router_findings, shared_container_image
 from triton_endpoints.library.network import VpcPlacement, VpcProps
 from triton_endpoints.library.own_functions import OwnFunctions
 from triton_endpoints.library.shared_parts import SharedParts, claim
@@ -42,6 +42,7 @@ from triton_fleet.project.project import LoadedSpec, load_spec
 from triton_fleet.project.spec_files import root_of
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.source import Source, finding_at
 
@@ -50,7 +51,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """The props from which an endpoint is declared."""
+    """The props from which an endpoint is declared; `declares_model`: with its Model, and what that needs."""
 
     spec: PropsSpec | FileSpec
     environment: EnvironmentProp | None = None
@@ -61,6 +62,7 @@ class Declaration:
     image: ImagePlace | None = None
     network: VpcProps = VpcProps()  # noqa: RUF009 (it is frozen)
     variant: str = VARIANT
+    declares_model: bool = True
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,8 @@ def _resolve(
         )
     except FindingsError as error:
         raise FindingsError([*earlier_findings, *error.findings]) from error
-    data = declaration.spec.data(construct, spec_files[0].spec, deployment.environment)
+    own_environment = environments[0][0].model_copy(update={"environment": deployment.environment})
+    data = declaration.spec.data(construct, spec_files[0], own_environment)
     contexts = [
         EndpointContext(
             loaded_spec=spec_file,
@@ -229,7 +232,10 @@ def _resolve(
     ]
     rule_results = values.common([rule_findings(context, is_deploy=True) for context in contexts])
     bucket_findings = [] if shared_parts else _bucket_findings(deployment, spec_files[0], data)
-    findings = [*earlier_findings, *bucket_findings, *data.findings, *rule_results]
+    image_issues = (
+        router_findings(declaration.image, spec_files[0].spec, own_environment) if declaration.image else []
+    )
+    findings = [*earlier_findings, *bucket_findings, *data.findings, *image_issues, *rule_results]
     deployment = _with_dashboard(deployment, declaration.dashboard)
     endpoints = [
         assemble_endpoint(deployment, context, findings, data.model_data) for context in contexts[:2]
@@ -239,14 +245,26 @@ def _resolve(
         endpoint = replace(endpoint, ami=None)  # which host image fits depends on a value
     if is_token(endpoint.instance.type):
         endpoint = _with_any_instance(endpoint, contexts)
-    if declaration.image:
-        own = replace(endpoint.image, address=declaration.image.uri, is_own=True)
-        repository = Repository(account="", name="", arn=declaration.image.repository.repository_arn)
-        endpoint = replace(endpoint, image=own, engine_image=own, repositories=(repository,))
+    if place := _image_place(construct, declaration, endpoint):
+        own = replace(endpoint.image, address=place.uri, is_own=True)
+        repository = Repository(account="", name="", arn=place.repository.repository_arn)
+        endpoint = replace(endpoint, image=own, repositories=(repository,))
     elif is_token(deployment.region):
         endpoint = _with_registry(construct, endpoint)
     endpoint = replace(endpoint, variant=declaration.variant)
+    if data.assemble and declaration.declares_model:
+        endpoint = replace(endpoint, given_data=data.assemble(endpoint))
     return placement.with_placement(endpoint) if placement else endpoint, findings
+
+
+def _image_place(
+    construct: Construct, declaration: Declaration, endpoint: ResolvedEndpoint
+) -> ImagePlace | None:
+    """The image of the app: the one that is given, or that of a shared container; None: the release's."""
+    if declaration.image or not declaration.declares_model or not isinstance(declaration.spec, PropsSpec):
+        return declaration.image
+    is_shared = endpoint.spec.mode is Mode.SHARED_CONTAINER
+    return shared_container_image(construct, endpoint) if is_shared else None
 
 
 def _with_any_instance(endpoint: ResolvedEndpoint, contexts: Sequence[EndpointContext]) -> ResolvedEndpoint:

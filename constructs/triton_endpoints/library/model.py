@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from aws_cdk import Fn
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct
 
+from triton_endpoints.library.engine import Engine, engine_keys
+from triton_endpoints.library.engine_builds import EngineBuilds
+from triton_endpoints.library.support import EndpointSupport
 from triton_endpoints.library.values import is_token
 from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding
-from triton_fleet.spec.endpoint import S3
-from triton_fleet.spec.lock import LockedArchive
+from triton_fleet.spec.endpoint import S3, Compression, Mode
 
-if TYPE_CHECKING:
-    from triton_fleet.store.archive import Checksums
-
+ARCHIVE = "model"
+"""The name of the one archive of a repository."""
 _ARCHIVE = ".tar.gz"
 _ASSET = ".gz"
 """The end of its name in the key of an asset of the CDK."""
@@ -39,9 +36,14 @@ class TritonModel:
         model_data_url: `s3://BUCKET/KEY.tar.gz`, or a prefix that ends in a slash; may hold tokens. One that
             is a token as a whole is an archive, or the prefix of a multi-model endpoint.
         archives: The targets of a multi-model endpoint, without `.tar.gz`; None for a single repository.
-        default_model: The model of a single repository that answers; None: its only one.
+        default_model: The model of a single repository that answers; None: its only one. Of a shared
+            container: the route of calls that name none.
         encryption_key: The KMS key of the objects; the role is granted its use by S3.
         folder: A model repository that is packed at synth, in place of `model_data_url`.
+        engines: TensorRT engines of the folder's models, which the deploy has built.
+        engine_builds: What builds them.
+        routes: The names by which callers of a shared container call its models; None for other modes.
+        versions: The models of a shared container in S3, each with the versions that Triton loads.
     """
 
     model_data_url: str = ""
@@ -49,6 +51,10 @@ class TritonModel:
     default_model: str | None = None
     encryption_key: kms.IKey | None = None
     folder: Path | None = None
+    engines: Mapping[str, Engine] = field(default_factory=dict)
+    engine_builds: EngineBuilds | EndpointSupport | None = None
+    routes: Mapping[str, str] | None = None
+    versions: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @classmethod
     def single(
@@ -71,16 +77,35 @@ class TritonModel:
         )
 
     @classmethod
-    def from_asset(cls, folder: str | Path, *, default_model: str | None = None) -> TritonModel:
+    def from_asset(
+        cls,
+        folder: str | Path,
+        *,
+        default_model: str | None = None,
+        engines: Mapping[str, Engine] | None = None,
+        engine_builds: EngineBuilds | EndpointSupport | None = None,
+    ) -> TritonModel:
         """One repository in a folder, which the CDK publishes with the app, without a lock.
 
         Each synth packs it as `fleet publish` does, checks it, and names it by its content.
 
+        With `engines`, the deploy of the stack waits until CodeBuild has built what the artifact bucket
+        lacks, and the Model gets the files of the folder with the plans. CloudFormation waits an hour at
+        most: after a build that takes longer, deploy again. Engines and model data are kept when the stack
+        is deleted.
+
         Args:
             folder: The model repository, relative to the folder in which the app runs.
             default_model: The model that answers; None: its only one.
+            engines: TensorRT engines to build, by the models that they are for.
+            engine_builds: What builds them: an EngineBuilds, or an EndpointSupport that this app declares.
         """
-        return cls(folder=Path(folder), default_model=default_model)
+        return cls(
+            folder=Path(folder),
+            default_model=default_model,
+            engines=engines or {},
+            engine_builds=engine_builds,
+        )
 
     @classmethod
     def multi_model(
@@ -89,39 +114,62 @@ class TritonModel:
         """The archives `ARCHIVE.tar.gz` below `s3://BUCKET/PREFIX/`, each a target model."""
         return cls(model_data_url=model_data_url, archives=tuple(archives), encryption_key=encryption_key)
 
+    @classmethod
+    def shared_container(
+        cls,
+        data: str | Path,
+        *,
+        routes: Mapping[str, str] | None = None,
+        default_model: str | None = None,
+        versions: Mapping[str, Sequence[int]] | None = None,
+        encryption_key: kms.IKey | None = None,
+    ) -> TritonModel:
+        """All models of one repository, which are loaded at the start and called by name.
+
+        The image is the one that triton-fleet ships, which `cdk deploy` builds with Docker, or `image=` of
+        the endpoint, which has to start the same program.
+
+        Args:
+            data: A folder, which is packed and checked at synth; or `s3://BUCKET/KEY.tar.gz`, or the files
+                below `s3://BUCKET/PREFIX/`.
+            routes: The names that callers use, each with its model; default: every model by its own name.
+            default_model: The route of calls that name none; default: the only one.
+            versions: For data in S3, of which nothing is known: its models, each with the versions that
+                Triton loads, for all of which the container waits.
+            encryption_key: The KMS key of data in S3.
+        """
+        common = cls(
+            default_model=default_model,
+            encryption_key=encryption_key,
+            routes=routes or {},
+            versions=versions or {},
+        )
+        if isinstance(data, str) and (data.startswith(S3) or is_token(data)):
+            return replace(common, model_data_url=data)
+        return replace(common, folder=Path(data))
+
+
+def mode_of(model: TritonModel) -> Mode:
+    """The hosting mode."""
+    if model.routes is not None:
+        return Mode.SHARED_CONTAINER
+    return Mode.MULTI_MODEL if model.archives is not None else Mode.SINGLE
+
 
 def model_keys(model: TritonModel) -> dict[str, object]:
     """The keys of a spec, in which a repository has a stand-in: nothing is packed."""
     default = {"default_model": model.default_model} if model.default_model is not None else {}
+    mode = {"mode": mode_of(model).value}
     if model.archives is not None:
         entries = [{"archive": name, "repository": "."} for name in model.archives]
-        return {"mode": "multi-model", "models": entries, **default}
-    files = {"compression": "none"} if model.model_data_url.endswith("/") else {}
-    return {"mode": "single", "models": [{"archive": "model", "repository": ".", **files}], **default}
-
-
-def packed_asset(scope: Construct, folder: Path) -> tuple[LockedArchive, s3_assets.Asset]:
-    """A folder as an archive that the CDK publishes, named by its content, and what a lock has of it.
-
-    Raises:
-        FindingsError: the folder cannot be read or packed, or the container would not serve it.
-    """
-    # They are needed here alone, and take a fifth of a second.
-    from triton_fleet.store.archive import pack
-    from triton_fleet.store.sources.folder import FolderSource
-
-    source = FolderSource.of(folder)
-    source.served_models()  # refused before the weights are read, which happens once
-    size = sum(size or 0 for _, size in source.contents.packed_entries)
-    checksums: list[Checksums] = []
-    with TemporaryDirectory() as temporary:
-        file = Path(temporary, f"model{_ARCHIVE}")
-        with file.open("wb") as sink:
-            stream = pack(lambda tar: checksums.append(source.write(tar)), sink, size)
-        digest = stream.digest.rpartition(":")[2]
-        asset = s3_assets.Asset(scope, "Archive", path=str(file), asset_hash=digest)
-    archive = LockedArchive(digest=stream.digest, size=stream.size, models=source.models(*checksums))
-    return archive, asset
+        return {**mode, "models": entries, **default}
+    entry: dict[str, object] = {"archive": ARCHIVE, "repository": "."}
+    if model.model_data_url.endswith("/") or model.engines:
+        entry["compression"] = Compression.NONE.value
+    if model.engines:
+        entry["engines"] = engine_keys(model.engines)
+    routes = {"routes": dict(model.routes)} if model.routes else {}
+    return {**mode, "models": [entry], **routes, **default}
 
 
 def given_data(url: str, key: kms.IKey | None, *, several: bool) -> GivenData:

@@ -252,6 +252,7 @@ class Companion:
             environment=environment,
             support=support,
             variant=self.variant,
+            declares_model=False,
         )
 
     def _bare_spec(self) -> PropsSpec:

@@ -17,6 +17,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 
+from tests.support.onnx_graphs import FLOAT, graph_bytes
 from tests.synth.library.host import ACCOUNT, Host, a_model, properties
 from triton_endpoints import (
     TritonEndpoint,
@@ -155,7 +156,7 @@ class TestModelData:
 def a_repository(folder: Path, *, backend: str = "onnxruntime", file: str = "model.onnx") -> Path:
     version = folder / "words" / "1"
     version.mkdir(parents=True)
-    (version / file).write_bytes(b"weights")
+    (version / file).write_bytes(graph_bytes({"x": (FLOAT, [1])}, {"y": (FLOAT, [1])}))
     config = f'backend: "{backend}"\ninput {{ name: "x" data_type: TYPE_FP32 dims: 1 }}\n'
     (folder / "words" / "config.pbtxt").write_text(
         config + 'output { name: "y" data_type: TYPE_FP32 dims: 1 }\n'

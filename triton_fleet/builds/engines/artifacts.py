@@ -84,6 +84,8 @@ ONNX = f"{ENGINES}onnx/"
 """The prefix of ONNX models, which only publishers and builds that start jobs read."""
 PLANS = f"{ENGINES}plans/"
 """The prefix of what was built, and of the requests to builds."""
+SCRIPTS = f"{ENGINES}scripts/"
+"""The prefix of build scripts."""
 JOBS = f"{ENGINES}jobs/"
 """The prefix of the inputs and outputs of jobs that run, each below its own name."""
 PLAN, MANIFEST, REQUEST, FAILURE = "model.plan", "manifest.json", "request.json", "failure.json"
@@ -96,7 +98,7 @@ def onnx_key(digest: str) -> str:
 
 def script_key(digest: str) -> str:
     """The build script of a digest: a zip file that Python runs."""
-    return f"{ENGINES}scripts/{hexadecimal(digest)}.zip"
+    return f"{SCRIPTS}{hexadecimal(digest)}.zip"
 
 
 def built_key(key: str, name: str) -> str:
