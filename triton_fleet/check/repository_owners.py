@@ -1,4 +1,4 @@
-"""The owners of the files that a spec names: a model repository has one, and none is the platform's."""
+"""The owners of the files that a spec names: a model has one, and no file of the platform is a team's."""
 
 from __future__ import annotations
 
@@ -43,7 +43,11 @@ class OwnedSpec:
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A file or folder that a spec names, without links; `key` is where, for people."""
+    """A file or folder that a spec names, without links; `key` is where, for people.
+
+    `is_repository` is whether it is a model repository, `is_model` whether it is one or an ONNX model: the
+    owner of the spec reviews it. A link named `.onnx` to a file with another name is not one.
+    """
 
     spec: OwnedSpec
     key: str
@@ -51,6 +55,7 @@ class NamedFile:
     path: Path
     mark: Mark
     is_repository: bool
+    is_model: bool
 
 
 def named_files(spec: OwnedSpec) -> Iterator[NamedFile]:
@@ -61,12 +66,12 @@ def named_files(spec: OwnedSpec) -> Iterator[NamedFile]:
 
 
 def ownership_findings(root: Path, specs: Iterable[OwnedSpec]) -> list[Finding]:
-    """The model repositories that are the platform's (FL510), and the files that are another owner's (FL572).
+    """The models that are the platform's (FL510), and the files that are another owner's (FL572).
 
-    Whoever owns a spec reviews its model repositories. So no two owners name the same repository, one that
-    is inside another owner's or around it, or other files in it. Two owners may share a repository if each
-    of them lists the other in `shared_with`: neither can do it alone. Specs without an owner are the
-    platform's.
+    Whoever owns a spec reviews its model repositories and ONNX models. So no two owners name the same one, a
+    repository that is inside another owner's or around it, or other files in it. Two owners may share a
+    model if each of them lists the other in `shared_with`: neither can do it alone. Specs without an owner
+    are the platform's.
 
     Args:
         root: The fleet.
@@ -90,34 +95,36 @@ def _named_file(spec: OwnedSpec, path: KeyPath, value: str) -> NamedFile:
         place = Path(os.path.realpath(mark.file.parent / value))
     except ValueError:  # a sign that no path can have
         place = Path()
-    return NamedFile(spec, key, value, place, mark, is_repository=path[-1] == "repository")
+    is_repository = path[-1] == "repository"
+    is_model = is_repository or (path[-1] == "onnx" and place.suffix == ".onnx")
+    return NamedFile(spec, key, value, place, mark, is_repository=is_repository, is_model=is_model)
 
 
 def _of_platform(file: NamedFile, platform: PlatformFolders) -> Iterator[Finding]:
-    if not file.is_repository or file.spec.owner is None:
+    if not file.is_model or file.spec.owner is None:
         return
     problem = platform.overlap(file.path, file.spec.file) if file.path.is_absolute() else "is not a path"
     if problem:
         message = (
             f"`{file.key}` is {file.value!r}, which {problem}: a CODEOWNERS file would make"
-            " the owner of this spec the reviewer of that folder"
+            " the owner of this spec its reviewer"
         )
         yield finding_at(file.mark, "FL510", message, _MOVE)
 
 
 def _conflicts_of_owners(files: Sequence[NamedFile], top: Path) -> Iterator[Finding]:
-    repositories = defaultdict[Path, dict[object, NamedFile]](dict)
+    models = defaultdict[Path, dict[object, NamedFile]](dict)
     for file in files:
-        if file.is_repository and file.path.is_relative_to(top):
+        if file.is_model and file.path.is_relative_to(top):
             owner = file.spec.owner
-            repositories[file.path].setdefault((_contact(owner), owner and owner.shared_with), file)
+            models[file.path].setdefault((_contact(owner), owner and owner.shared_with), file)
     conflicts = dict[tuple[str, str], tuple[NamedFile, NamedFile]]()
     for file in files:
         for folder in (file.path, *file.path.parents):
-            for repository in repositories.get(folder, {}).values():
-                if not _may_both(file, repository):
-                    conflicts.setdefault((file.spec.endpoint, file.key), (file, repository))
-                    conflicts.setdefault((repository.spec.endpoint, repository.key), (repository, file))
+            for model in models.get(folder, {}).values():
+                if not _may_both(file, model):
+                    conflicts.setdefault((file.spec.endpoint, file.key), (file, model))
+                    conflicts.setdefault((model.spec.endpoint, model.key), (model, file))
     yield from (_conflict(*pair) for pair in conflicts.values())
 
 

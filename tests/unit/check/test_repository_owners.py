@@ -79,6 +79,28 @@ def test_an_onnx_model_in_it_is_refused_too(rank: FleetFolder) -> None:
         codeowners(rank.root, rank.root)
 
 
+def engine_spec(folder: FleetFolder, team: str, onnx: str, *, shared_text: str = "") -> None:
+    engine = f"{{model: a, onnx: {onnx}, shapes: {{}}}}"
+    more = f"models: [{{archive: {team}, repository: ../../models/{team}, engines: [{engine}]}}]\n"
+    text = SPEC.partition("models:")[0].replace("sentences", team) + more + owner(team, *shared_text.split())
+    folder.write(f"model_specs/{team}/{team}.yaml", text)
+
+
+def test_an_onnx_model_has_one_owner_unless_both_share_it(rank: FleetFolder) -> None:
+    (rank.root / "model_specs/rank/rank.yaml").unlink()
+    engine_spec(rank, "rank", "../../plans/a.onnx")
+    engine_spec(rank, "search", "../../plans/a.onnx")
+    assert refusal_rows(rank) == [("FL572", "rank"), ("FL572", "search")]
+    engine_spec(rank, "rank", "../../plans/a.onnx", shared_text="search")
+    engine_spec(rank, "search", "../../plans/a.onnx", shared_text="rank")
+    assert "/plans/a.onnx @org/rank @org/search" in codeowners(rank.root, rank.root)
+
+
+def test_an_onnx_model_in_a_folder_of_the_platform_is_refused(rank: FleetFolder) -> None:
+    engine_spec(rank, "search", "../../policies/a.onnx")
+    assert refusal_rows(rank) == [("FL510", "search")]
+
+
 def test_a_repository_of_a_spec_without_an_owner_is_the_platforms(rank: FleetFolder) -> None:
     rank.write(
         "model_specs/rank/rank.yaml", SPEC.replace("sentences", "rank").replace("../", "../../models/")

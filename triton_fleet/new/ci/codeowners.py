@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from triton_fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
+from triton_fleet.new.ci.github import FOLDER as WORKFLOWS
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.layers import Layer, Layering, LayerKind, merged_source
 from triton_fleet.project.reader import read_source
@@ -19,7 +20,7 @@ from triton_fleet.project.spec_files import policy_files
 from triton_fleet.spec.contacts import EndpointOwner, Owner
 from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.source import POLICIES, Mark, Source, finding_at
+from triton_fleet.spec.source import ENVIRONMENTS, POLICIES, PROFILES, Mark, Source, finding_at
 from triton_fleet.spec.values import Name
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
@@ -56,11 +57,12 @@ class _SpecReviewer:
 
 
 def codeowners(root: Path, top: Path) -> list[str]:
-    """The lines for policies, prices, specs, locks and model repositories: the last matching line wins.
+    """The lines for specs, locks, models and what the platform writes: the last matching line wins.
 
-    A policy whose owner has no contact for such a file has no line. prices.yaml, which need not exist,
-    belongs to the owner of policies/platform.yaml, else to those of policies with `monthly_cost`. Policies
-    and prices are the last, so no line of a spec overrides theirs.
+    The owner of policies/platform.yaml has environments/ and profiles/, and shares the locks of promoted
+    environments. A policy whose owner has no contact for such a file has no line. prices.yaml, which need
+    not exist, belongs to the owner of policies/platform.yaml, else to those of policies with `monthly_cost`.
+    All of these are the last, so no line of a spec overrides theirs.
 
     Args:
         root: The fleet.
@@ -68,7 +70,7 @@ def codeowners(root: Path, top: Path) -> list[str]:
 
     Raises:
         FindingsError: a spec cannot be read, its owner has no contact that such a file can name, or one of
-            its model repositories overlaps the platform's folders or another owner's.
+            its models overlaps the platform's folders or another owner's.
     """
     root = root.resolve()
     fleet = FleetFiles(root)
@@ -91,8 +93,25 @@ def codeowners(root: Path, top: Path) -> list[str]:
     lines += [
         f"{locks}/*/{owned_spec.spec.endpoint}.*.yaml {owned_spec.reviewer}" for owned_spec in reviewers
     ]
-    lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(reviewers, top).items())]
+    lines += [f"{path} {' '.join(names)}" for path, names in sorted(_models(reviewers, top).items())]
+    platform = platform_reviewer(root)
+    if platform is not None:
+        lines += [
+            f"{locks}/{environment}/{owned_spec.spec.endpoint}.*.yaml {owned_spec.reviewer} {platform}"
+            for environment in _promoted_environments(fleet)
+            for owned_spec in reviewers
+            if owned_spec.reviewer != platform
+        ]
+        lines += [f"{pattern_of(root / folder, top)}/ {platform}" for folder in (ENVIRONMENTS, PROFILES)]
     return [*lines, *_of_policies(root, top)]
+
+
+def _promoted_environments(fleet: FleetFiles) -> Iterator[str]:
+    """The environments that `fleet promote` writes, also those whose file has a mistake."""
+    for name in fleet.environments:
+        source = fleet.source.readable(fleet.environment_file(name))
+        if source is not None and source.data.get("promoted_from") is not None:
+            yield name
 
 
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
@@ -169,16 +188,25 @@ def _reviewer(owner: Owner, mark: Mark) -> str:
     raise FindingsError([finding_at(mark, "FL510", message, hint)])
 
 
-def _repositories(reviewers: list[_SpecReviewer], top: Path) -> Mapping[str, list[str]]:
-    """The reviewers of each model repository; one that several teams share has all of them."""
-    repositories = defaultdict[str, list[str]](list)
-    for spec_reviewer in reviewers:
-        for file in named_files(spec_reviewer.spec):
-            if file.is_repository and file.path.is_relative_to(top):
-                names = repositories[f"{pattern_of(file.path, top)}/"]
-                if spec_reviewer.reviewer not in names:
-                    names.append(spec_reviewer.reviewer)
-    return repositories
+def _models(reviewers: list[_SpecReviewer], top: Path) -> Mapping[str, list[str]]:
+    """The reviewers of each model repository and of each ONNX model outside of them.
+
+    One that several teams share has all of them.
+    """
+    files = [
+        (file, spec_reviewer.reviewer)
+        for spec_reviewer in reviewers
+        for file in named_files(spec_reviewer.spec)
+        if file.is_model and file.path.is_relative_to(top)
+    ]
+    repositories = {file.path for file, _ in files if file.is_repository}
+    models = defaultdict[str, list[str]](list)
+    for file, reviewer in files:
+        if file.is_repository or repositories.isdisjoint(file.path.parents):
+            names = models[pattern_of(file.path, top) + ("/" if file.is_repository else "")]
+            if reviewer not in names:
+                names.append(reviewer)
+    return models
 
 
 def pattern_of(path: Path, top: Path) -> str:
@@ -194,10 +222,11 @@ _CATCH_ALL_PATTERNS = ("*", "**", "/**")
 
 
 def fallback_lines(root: Path, top: Path, above: str) -> list[str]:
-    """The line of the owner of policies/platform.yaml; none where that has no contact for such a file.
+    """The first lines, of the owner of policies/platform.yaml; none if that has no contact for such a file.
 
-    In a larger repository the line is for the fleet's folder. At the top of the repository it is `*`, which
-    would override every line above: then there is none.
+    At the top of the repository they are `*`, which would override every line above, and `/.github/`. In a
+    larger repository they are the fleet's folder and its workflows. If a line above is for files in
+    `.github`, their owner is the choice of whoever wrote it: then these have no line for them.
 
     Args:
         root: The fleet.
@@ -208,9 +237,17 @@ def fallback_lines(root: Path, top: Path, above: str) -> list[str]:
         FindingsError: the policy cannot be read.
     """
     real, reviewer = root.resolve(), platform_reviewer(root)
-    if reviewer is None or (real == top and [*_patterns(above)]):
+    if reviewer is None:
         return []
-    return [f"{'*' if real == top else f'{pattern_of(real, top)}/'} {reviewer}"]
+    patterns = [pattern for pattern, _ in _patterns(above)]
+    if real == top:
+        lines = [] if patterns else [f"* {reviewer}"]
+        workflows = "/.github/"
+    else:
+        lines, workflows = [f"{pattern_of(real, top)}/ {reviewer}"], f"/{WORKFLOWS}/fleet-*.yml"
+    if not any(pattern in _CATCH_ALL_PATTERNS or ".github" in pattern for pattern in patterns):
+        lines.append(f"{workflows} {reviewer}")
+    return lines
 
 
 def missing_fallback(file: Path, text: str, root: Path, top: Path) -> Finding | None:

@@ -57,6 +57,8 @@ def test_a_policy_is_its_owners_where_that_has_a_contact(folder: FleetFolder) ->
     folder.write("policies/search.yaml", "policy: search\nowner: {team: search}\n")
     folder.write("policies/ads/all.yaml", 'policy: all\nowner: {team: ads, contact: "@example/ads"}\n')
     assert lines(folder) == [
+        "/environments/ @example/platform",
+        "/profiles/ @example/platform",
         "/policies/platform.yaml @example/platform",
         "/policies/ads/all.yaml @example/ads",
         "/prices.yaml @example/platform",
@@ -72,6 +74,8 @@ def test_prices_belong_to_the_owner_of_the_platforms_policy_before_the_file_exis
         "policies/platform.yaml", 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
     )
     expected_texts = [
+        "/environments/ @example/platform",
+        "/profiles/ @example/platform",
         "/policies/platform.yaml @example/platform",
         "/prices.yaml @example/platform",
         "/prices.schema.json @example/platform",
@@ -94,6 +98,46 @@ def test_prices_without_a_platforms_policy_belong_to_the_owners_of_policies_of_c
         "/prices.yaml @example/ads @example/search",
         "/prices.schema.json @example/ads @example/search",
     ]
+
+
+PLATFORM = 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
+
+
+def test_the_locks_of_a_promoted_environment_are_also_the_platforms(folder: FleetFolder) -> None:
+    folder.spec(SEARCH)
+    folder.write("policies/platform.yaml", PLATFORM)
+    folder.environment("promoted_from: dev\nunknown: 1\n", "prod")
+    assert [line for line in lines(folder) if line.startswith("/locks")] == [
+        "/locks/*/sentences.*.yaml @example/search",
+        "/locks/prod/sentences.*.yaml @example/search @example/platform",
+    ]
+
+
+def test_locks_of_the_platforms_own_endpoint_have_one_line(folder: FleetFolder) -> None:
+    folder.spec(SEARCH.replace("search", "platform"))
+    folder.write("policies/platform.yaml", PLATFORM)
+    folder.environment("promoted_from: dev\n", "prod")
+    assert [line for line in lines(folder) if line.startswith("/locks")] == [
+        "/locks/*/sentences.*.yaml @example/platform"
+    ]
+
+
+def engine_text(onnx: str, archive: str = "engines") -> str:
+    return f"  - archive: {archive}\n    engines:\n      - {{model: embed, onnx: {onnx}}}\n"
+
+
+def test_an_onnx_model_outside_of_repositories_is_the_owners(folder: FleetFolder) -> None:
+    folder.spec(
+        engine_text("../models/plan.onnx") + engine_text("../repository/embed.onnx", "other") + SEARCH
+    )
+    assert lines(folder)[-2:] == ["/models/plan.onnx @example/search", "/repository/ @example/search"]
+
+
+def test_a_link_to_a_program_makes_nobody_the_reviewer_of_the_program(folder: FleetFolder) -> None:
+    folder.write("Makefile", "all:\n")
+    (folder.root / "plan.onnx").symlink_to("Makefile")
+    folder.spec(engine_text("../plan.onnx") + SEARCH)
+    assert not [line for line in lines(folder) if "Makefile" in line or "plan" in line]
 
 
 def test_a_spec_without_an_owner_has_no_line(folder: FleetFolder) -> None:

@@ -35,14 +35,27 @@ def rows(folder: FleetFolder, file: str = ".github/CODEOWNERS") -> list[str]:
 
 def test_it_is_the_first_line_so_that_every_other_one_wins(fleet: FleetFolder) -> None:
     assert "FL573" not in run(fleet)
-    assert rows(fleet)[1:3] == ["* @example/platform", "/model_specs/sentences.yaml @example/search"]
+    assert rows(fleet)[1:4] == [
+        "* @example/platform",
+        "/.github/ @example/platform",
+        "/model_specs/sentences.yaml @example/search",
+    ]
     assert "is up to date" in run(fleet, "--check")
 
 
 def test_it_does_not_override_lines_of_others_above_it(fleet: FleetFolder) -> None:
     fleet.write(".github/CODEOWNERS", "* @example/all\n/web/ @example/web\n")
     assert "FL573" not in run(fleet)
-    assert "* @example/platform" not in rows(fleet)
+    assert not [row for row in rows(fleet) if row.startswith(("* @example/platform", "/.github"))]
+
+
+@pytest.mark.parametrize(("line", "count"), [("/web/", 1), ("/.github/workflows/", 0), (".github", 0)])
+def test_workflows_are_the_platforms_unless_a_line_above_is_for_them(
+    fleet: FleetFolder, line: str, count: int
+) -> None:
+    fleet.write(".github/CODEOWNERS", f"{line} @example/web\n")
+    run(fleet)
+    assert rows(fleet).count("/.github/ @example/platform") == count
 
 
 @pytest.mark.parametrize(
@@ -72,7 +85,9 @@ def test_in_a_larger_repository_it_is_the_fleets_folder_and_jobs_need_another_li
     top.write("CODEOWNERS", "/web/ @example/web\n")
     name = fleet.root.name
     assert "files of .github/ without a line of their own have no owner" in run(fleet)
-    assert f"/{name}/ @example/platform" in rows(top, "CODEOWNERS")
+    assert {f"/{name}/ @example/platform", "/.github/workflows/fleet-*.yml @example/platform"} <= {
+        *rows(top, "CODEOWNERS")
+    }
     text = Path(top.root / "CODEOWNERS").read_text()
     top.write("CODEOWNERS", f"/.github/ @example/platform\n{text}")
     assert "FL573" not in run(fleet)
