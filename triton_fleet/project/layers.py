@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from triton_fleet.findings import FindingsError
+from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.project.spec_files import folder_files
 from triton_fleet.spec.endpoint import EndpointSpec
@@ -155,6 +155,17 @@ class Layering:
         Raises:
             FindingsError: a profile does not exist or leads back to itself, or a file of a layer is wrong.
         """
+        layers, findings = self.readable_layers(spec)
+        if findings:
+            raise FindingsError(findings)
+        return layers
+
+    def readable_layers(self, spec: Source) -> tuple[tuple[Layer, ...], list[Finding]]:
+        """The layers of a spec that can be read, the lowest first, and what is wrong with the others.
+
+        Raises:
+            FindingsError: the file of a folder is wrong.
+        """
         endpoint = str(spec.data.get("endpoint"))
         folder = self._folders(spec.file.parent) if self._fleet else ()
         layer_sources: list[tuple[LayerKind, Source, str]] = [
@@ -163,10 +174,14 @@ class Layering:
             (LayerKind.SPEC, spec, ""),
             (LayerKind.OVERRIDES, self.environment.section("overrides", endpoint), ""),
         ]
-        layers, profiles = list[Layer](), set[str]()
-        for kind, source, name in layer_sources:
-            layers += self._with_profiles(kind, source, name, profiles, (), kind)
-        return tuple(layers)
+        profiles = set[str]()
+        items = [
+            item
+            for kind, source, name in layer_sources
+            for item in self._with_profiles(kind, source, name, profiles, (), kind)
+        ]
+        layers = tuple(item for item in items if isinstance(item, Layer))
+        return layers, [item for item in items if isinstance(item, Finding)]
 
     def _with_profiles(
         self,
@@ -177,20 +192,30 @@ class Layering:
         chain: tuple[str, ...],
         origin: LayerKind,
         named_by: tuple[LayerKind, Mark] | None = None,
-    ) -> Iterator[Layer]:
+    ) -> Iterator[Layer | Finding]:
         """A layer between the profiles that it names and its overrides; `chain` led to it."""
         if not source.data and kind is not LayerKind.PROFILE:
             return
-        names = self._read_names(source)
-        self._check_environments(kind, names, source)
+        wrong_names, names = [*self._wrong_names(source)], _NO_NAMES
+        yield from wrong_names
+        try:
+            names = _read_names(source, wrong_keys=("profile",) if wrong_names else ())
+        except FindingsError as error:
+            yield from error.findings
+        yield from self._wrong_environments(kind, names, source)
         is_expanded = self._is_expanded and source.file != self.environment.file
         for index, profile in enumerate(() if is_expanded else names.profile):
             path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
-            self._require(profile, source, path, chain)
-            if profile not in names_of_files or not chain:
+            if problem := self._missing_profile(profile, source, path, chain):
+                yield problem
+            elif profile not in names_of_files or not chain:
                 names_of_files.add(profile)
                 assert self._fleet is not None  # noqa: S101 - without it there are no names
-                below = _partial(self._fleet, self._fleet.root / PROFILES / f"{profile}.yaml")
+                try:
+                    below = _partial(self._fleet, self._fleet.root / PROFILES / f"{profile}.yaml")
+                except FindingsError as error:
+                    yield from error.findings
+                    continue
                 by = kind, source.mark(path)
                 yield from self._with_profiles(
                     LayerKind.PROFILE, below, profile, names_of_files, (*chain, profile), origin, by
@@ -199,72 +224,83 @@ class Layering:
         yield Layer(kind, _without_own_keys(source, keep=keep), name, origin, named_by)
         yield from self._overrides(names, source, names_of_files, chain)
 
-    def _read_names(self, source: Source) -> _Names:
-        """The profiles and environments that a partial spec names.
-
-        Raises:
-            FindingsError: the name of a profile cannot be one, or a key has another type.
-        """
-        if not any(key in source.data for key in (*OWN_KEYS, "environments")):
-            return _NO_NAMES
+    def _wrong_names(self, source: Source) -> Iterator[Finding]:
+        """Each name of a profile that no profile can have."""
         for path, name in written_names(source.data.get("profile")):
             if not is_profile_name(name):
                 message = f'`{dotted_path(path)}` is "{name}": {PROFILE_NAME_RULE}'
                 profile = re.sub(r"[\s_]+", "-", name.lower())
                 hint = did_you_mean(profile, self.profile_names, whole_list=True)
-                raise FindingsError([finding_at(source.mark(path), "FL112", message, hint)])
-        return validate(_Names, source)
+                yield finding_at(source.mark(path), "FL112", message, hint)
 
     def _overrides(
         self, names: _Names, source: Source, names_of_files: set[str], chain: tuple[str, ...]
-    ) -> Iterator[Layer]:
+    ) -> Iterator[Layer | Finding]:
         if "overrides" not in source.data:
             return
         for environment in names.overrides:
-            self._require_environment(environment, source, ("overrides", environment))
+            yield from self._unknown_environment(environment, source, ("overrides", environment))
         above = source.section("overrides", self._name)
         if "overrides" in above.data:
             message = "`overrides` of an environment cannot have `overrides` of their own"
-            raise FindingsError([finding_at(above.mark(("overrides",)), "FL112", message, "move them up")])
+            yield finding_at(above.mark(("overrides",)), "FL112", message, "move them up")
+            return
         yield from self._with_profiles(
             LayerKind.OVERRIDES, above, "", names_of_files, chain, LayerKind.OVERRIDES
         )
 
-    def _check_environments(self, kind: LayerKind, names: _Names, source: Source) -> None:
+    def _wrong_environments(self, kind: LayerKind, names: _Names, source: Source) -> Iterator[Finding]:
         """`environments` names environments, in a file that is not an environment's."""
         if "environments" not in source.data:
             return
         if kind in (LayerKind.DEFAULTS, LayerKind.OVERRIDES):
             message = "`environments` is a key of specs, profiles and folders, for all environments"
             hint = "an environment's file chooses its endpoints by `endpoints`"
-            raise FindingsError([finding_at(source.mark(("environments",)), "FL112", message, hint)])
+            yield finding_at(source.mark(("environments",)), "FL112", message, hint)
+            return
         for index, environment in enumerate(names.environments or ()):
-            self._require_environment(environment, source, ("environments", index))
+            yield from self._unknown_environment(environment, source, ("environments", index))
 
-    def _require_environment(self, environment: str, source: Source, path: KeyPath) -> None:
+    def _unknown_environment(self, environment: str, source: Source, path: KeyPath) -> Iterator[Finding]:
         if self._environments and environment not in self._environments:
             message = f"`{path[0]}` names an environment that has no file: {environment!r}"
             hint = did_you_mean(environment, self._environments, whole_list=True)
-            raise FindingsError([finding_at(source.mark(path), "FL120", message, hint)])
+            yield finding_at(source.mark(path), "FL120", message, hint)
 
-    def _require(self, profile: str, source: Source, path: KeyPath, chain: tuple[str, ...]) -> None:
+    def _missing_profile(
+        self, profile: str, source: Source, path: KeyPath, chain: tuple[str, ...]
+    ) -> Finding | None:
+        """Why a layer cannot have a profile that it names."""
         mark = source.mark(path)
         if profile in chain:
             circle = " → ".join((*chain[chain.index(profile) :], profile))
             message = f"a profile leads back to itself: {circle}"
-            raise FindingsError([finding_at(mark, "FL505", message, "remove one of these `profile` keys")])
+            return finding_at(mark, "FL505", message, "remove one of these `profile` keys")
         names = self.profile_names
         if profile not in names:
             via = f", which {' → '.join(chain)} names" if chain else ""
             message = f"there is no profile {profile!r}{via}"
             hint = did_you_mean(profile, names, whole_list=True)
-            raise FindingsError([finding_at(mark, "FL504", message, hint)])
+            return finding_at(mark, "FL504", message, hint)
+        return None
 
     def _folder_layers(self, folder: Path) -> list[tuple[Source, str]]:
         assert self._fleet is not None  # noqa: S101 - asked for only then
         root = self._fleet.root
         files = folder_files(root, folder / "any.yaml")
         return [(_partial(self._fleet, file), file.parent.relative_to(root).as_posix()) for file in files]
+
+
+def _read_names(source: Source, wrong_keys: Collection[str]) -> _Names:
+    """The profiles and environments that a partial spec names, without those of wrong keys.
+
+    Raises:
+        FindingsError: a key has another type.
+    """
+    data = {key: value for key, value in source.data.items() if key not in wrong_keys}
+    if not any(key in data for key in (*OWN_KEYS, "environments")):
+        return _NO_NAMES
+    return validate(_Names, Source(source.file, data, source.marks))
 
 
 def _partial(files: FleetFiles, file: Path) -> Source:

@@ -18,7 +18,7 @@ from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.problems import did_you_mean, validate
+from triton_fleet.spec.problems import certain_mistakes, did_you_mean, validate
 from triton_fleet.spec.source import LOCKS, PROFILES, Source, finding_at
 
 
@@ -271,8 +271,12 @@ def load_spec(source: Source, layering: Layering) -> LoadedSpec:
     Raises:
         FindingsError: every key and value that does not fit, or what is wrong with a layer.
     """
-    layers = layering.layers(source)
+    layers, findings_of_layers = layering.readable_layers(source)
     whole = merged_source(source, layers)
+    if findings_of_layers:
+        places = {finding.place for finding in findings_of_layers}
+        others = [finding for finding in certain_mistakes(EndpointSpec, whole) if finding.place not in places]
+        raise FindingsError([*findings_of_layers, *others])
     spec = validate(EndpointSpec, whole)
     if findings := list(kept_tags(layering.environment, layers)):
         raise FindingsError(findings)

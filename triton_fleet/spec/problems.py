@@ -48,8 +48,34 @@ def validate(model: type[Model], source: Source) -> Model:
         return model.model_validate(source.data)
     except ValidationError as error:
         details = _own_mistakes(error.errors(include_url=False))
-        findings = [_finding(model, source, detail) for detail in details[:MAX_FINDINGS]]
-        raise FindingsError(first_of(findings, len(details))) from error
+        raise FindingsError(_findings(model, source, details)) from error
+
+
+def certain_mistakes(model: type[Model], source: Source) -> list[Finding]:
+    """The mistakes of a document that lacks a layer: those that no key of the layer can correct.
+
+    A mapping may lack a key, or contradict itself, only because a part of it is in the layer. Lists are
+    replaced as a whole.
+    """
+    try:
+        model.model_validate(source.data)
+    except ValidationError as error:
+        details = _own_mistakes(error.errors(include_url=False))
+        return _findings(model, source, [detail for detail in details if _is_certain(detail)])
+    return []
+
+
+def _is_certain(detail: ErrorDetails) -> bool:
+    if any(isinstance(part, int) for part in detail["loc"]):
+        return True
+    return detail["type"] != "missing" and not (
+        detail["type"] == "value_error" and isinstance(detail["input"], Mapping)
+    )
+
+
+def _findings(model: type[BaseModel], source: Source, details: list[ErrorDetails]) -> list[Finding]:
+    findings = [_finding(model, source, detail) for detail in details[:MAX_FINDINGS]]
+    return first_of(findings, len(details))
 
 
 def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:

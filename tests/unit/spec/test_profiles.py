@@ -120,6 +120,36 @@ def test_an_unknown_profile_is_told_with_the_chain_that_leads_to_it(folder: Flee
     )
 
 
+@pytest.mark.parametrize("profile", ["gpus", "Gpu", "[gpus, cycle, broken]"])
+def test_an_unknown_profile_hides_no_other_mistake_and_no_key_that_it_may_have_is_missing(
+    folder: FleetFolder, profile: str
+) -> None:
+    folder.write("profiles/cycle.yaml", "profile: cycle\n")
+    folder.write("profiles/broken.yaml", "endpoint: x\n")
+    folder.write(
+        "model_specs/sentences.yaml",
+        f"""\
+        endpoint: sentences
+        profile: {profile}
+        instanse: {{type: ml.g5.xlarge}}
+        scaling: {{max: many}}
+        rollout: {{strategy: canary}}
+        models: [{{repository: ../repository}}]
+        overrides: {{prd: {{}}, dev: {{tags: 1}}}}
+        """,
+    )
+    lines = [line.partition(" |")[0] for line in folder.finding_lines()]
+    profiles = [line for line in lines if line.startswith(("sentences.yaml:2", "cycle", "broken"))]
+    assert len(profiles) == profile.count(",") + 1
+    assert [line for line in lines if line not in profiles] == [
+        "sentences.yaml:3 FL110 unknown key `instanse`",
+        'sentences.yaml:4 FL112 `scaling.max` is "many": it must be a whole number',
+        "sentences.yaml:6 FL111 the key `models[0].archive` is missing",
+        "sentences.yaml:7 FL120 `overrides` names an environment that has no file: 'prd'",
+        "sentences.yaml:7 FL112 `tags` is 1: it must be a mapping of keys",
+    ]
+
+
 def test_the_profile_that_names_an_unknown_one_is_told(folder: FleetFolder) -> None:
     folder.write("profiles/cyc.yaml", "profile: nope\n")
     folder.spec("profile: cyc\n")
