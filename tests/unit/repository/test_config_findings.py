@@ -111,6 +111,41 @@ def test_all_mistakes_of_a_file_are_told_at_once() -> None:
     assert [finding.line for finding in errors(text)] == [5, 6, 6]
 
 
+@pytest.mark.parametrize(
+    ("ends", "keys", "hint"),
+    [
+        ("", "no `input` and no `output`", "write an `input` for image; write an `output` for label"),
+        (
+            'output { name: "label" data_type: TYPE_FP32 dims: [ 1 ] }\n',
+            "no `input`",
+            "write an `input` for image",
+        ),
+        (
+            'input { name: "image" data_type: TYPE_FP32 dims: [ 1 ] }\n',
+            "no `output`",
+            "write an `output` for label",
+        ),
+    ],
+)
+def test_an_ensemble_without_an_input_or_output_has_one_finding(ends: str, keys: str, hint: str) -> None:
+    steps = step("image", "between") + step("between", "label")
+    text = f'name: "all"\nplatform: "ensemble"\n{ends}ensemble_scheduling {{ {steps} }}\n'
+    (finding,) = findings(text)
+    assert (finding.code, finding.hint) == ("FL428", hint)
+    assert f"has {keys}" in finding.message
+
+
+def test_a_tensor_that_waits_for_another_one_is_told_from_one_that_no_step_writes() -> None:
+    hints = {
+        finding.message.split("'")[1]: finding.hint
+        for finding in errors(ensemble(step(), step("lost", "late")))
+    }
+    assert hints == {
+        "lost": "no step writes it, and it is not an input",
+        "late": "its step waits for a tensor that is not written",
+    }
+
+
 def test_an_ensemble_of_thousands_of_steps_is_judged() -> None:
     steps = [step(f"t{number + 1}", f"t{number}") for number in range(2000)]
     findings = errors(ensemble(*steps, step("image", "label")))

@@ -7,7 +7,7 @@ BuildEnsembleGraph.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -77,8 +77,14 @@ class FlowTensor:
 
 
 def flow(config: ParsedConfig) -> Iterator[Finding]:
-    """Tensors that are written twice or never, or are never read, and inputs and outputs without a use."""
+    """Tensors that are written twice or never, or are never read, and inputs and outputs without a use.
+
+    An ensemble without any input or output has one finding for all of its tensors.
+    """
     tensors, duplicates = _graph(config)
+    if missing_keys := [key for key in ("input", "output") if not getattr(config.message, key)]:
+        yield _without_ends(config, tensors, missing_keys)
+        return
     ready = _ready(tensors, {tensor.name for tensor in config.message.input})
     for findings in (
         duplicates,
@@ -136,6 +142,27 @@ def _after(tensors: Mapping[str, FlowTensor]) -> dict[str, list[str]]:
     return after
 
 
+def _without_ends(
+    config: ParsedConfig, tensors: Mapping[str, FlowTensor], missing_keys: Sequence[str]
+) -> Finding:
+    candidates = {
+        "input": [name for name, tensor in tensors.items() if not tensor.is_written],
+        "output": [name for name, tensor in tensors.items() if not tensor.read],
+    }
+    keys = " and no ".join(f"`{key}`" for key in missing_keys)
+    message = f"ensemble '{config.name}' has no {keys}, so its tensors are unused"
+    hint = "; ".join(
+        f"write an `{key}` for {_name_list(candidates[key]) or 'a tensor of its steps'}"
+        for key in missing_keys
+    )
+    return config.finding(FLOW_CODE, message, SCHEDULING, hint=hint)
+
+
+def _name_list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(sorted(names)[:MAX_NAMES]) + more
+
+
 def _without_use(config: ParsedConfig, tensors: Mapping[str, FlowTensor]) -> Iterator[Finding]:
     for kind in ("input", "output"):
         for index, tensor in enumerate(getattr(config.message, kind)):
@@ -176,7 +203,10 @@ def _unused_tensors(
                 hint = "no step reads it, and it is not an output"
                 yield config.finding(FLOW_CODE, message, *tensor.place, hint=hint)
             elif name not in reachable:
-                yield config.finding(FLOW_CODE, message, *tensor.place, hint="nothing writes it")
+                hint = "no step writes it, and it is not an input"
+                if tensor.is_written:
+                    hint = "its step waits for a tensor that is not written"
+                yield config.finding(FLOW_CODE, message, *tensor.place, hint=hint)
 
 
 def _before(tensors: Mapping[str, FlowTensor], names: Iterable[str]) -> set[str]:
