@@ -19,6 +19,8 @@ from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.endpoint import S3, EndpointSpec
 from triton_fleet.spec.source import KeyPath, Source
 
+RAW = "cloudformation"
+"""The key whose mappings are CloudFormation's: an empty value there was written."""
 KEYS_WITHOUT_EFFECT = ("endpoint", "profile", "overrides", "environments", "language")
 """Keys whose effect is in other keys, or that have none on what is deployed."""
 
@@ -72,7 +74,17 @@ class KeyChange:
         if value is NO_VALUE or value is None:
             return "none"
         public_value = hide_secrets(value, self.path)
+        if self.path[0] != RAW:
+            public_value = _without_empty_keys(public_value)
         return public_value if isinstance(public_value, str) else json.dumps(public_value, ensure_ascii=False)
+
+
+def _without_empty_keys(value: object) -> object:
+    """A value without the keys of its mappings that have none: the contract's defaults."""
+    if isinstance(value, dict):
+        items = {key: _without_empty_keys(item) for key, item in value.items()}
+        return {key: item for key, item in items.items() if item not in (None, [], {})}
+    return [_without_empty_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def _excerpt(value: str, start: int) -> str:
