@@ -41,6 +41,6 @@ def test_a_section_that_comes_or_goes_is_shown_without_the_keys_that_have_no_val
 
 
 def test_a_raw_property_without_a_value_is_shown_as_it_is_written() -> None:
-    raw = {"Endpoint": {"Tags": []}}
+    raw: dict[str, object] = {"Endpoint": {"Tags": []}}
     (change,) = recorded_changes(SPEC, {**SPEC, "cloudformation": raw})
     assert str(change) == '`cloudformation.Endpoint`: none → {"Tags": []}'
