@@ -37,7 +37,8 @@ class Timeouts(Document):
 MEASURES = ("invocations_per_instance", "concurrent_requests", "gpu_utilization", "cpu_utilization")
 """Measures that can have a target, by their names in the metrics catalog; each is a key of `scaling`."""
 
-Fewest = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Fewest = Annotated[int, Field(ge=0, le=2**31 - 1, json_schema_extra={"minimum": 1})]
+"""At least 1; the contract takes 0, so that FL270 can explain why SageMaker does not."""
 Cooldown = Annotated[Seconds, Field(le=86_400)]
 Target = Annotated[float, Field(gt=0, le=1e9)]
 
@@ -68,7 +69,7 @@ class Scaling(Document):
     """Target tracking and scheduled scaling of the endpoint's variant."""
 
     min: Fewest
-    """Minimum number of instances, at least 1."""
+    """Minimum number of instances."""
     max: Count
     """Maximum number of instances."""
     invocations_per_instance: Target | None = None

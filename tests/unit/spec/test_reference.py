@@ -72,6 +72,11 @@ def test_every_key_stands_on_its_page_once_with_a_place_to_link_to(kind: str) ->
     assert sorted(own or section for own, section in PLACE.findall(page)) == sorted(keys(document))
 
 
+@pytest.mark.parametrize("key", ["scaling.min", "scaling.schedules.min"])
+def test_the_fewest_instances_are_those_that_the_rules_accept(key: str) -> None:
+    assert "| whole number, 1 or more |" in row(PAGES["endpoint"][1], key)
+
+
 @pytest.mark.parametrize(("kind", "path"), EXAMPLES)
 def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str, tmp_path: Path) -> None:
     document, _ = PAGES[kind]
