@@ -55,7 +55,7 @@ Endpoints: TypeAlias = Annotated[
     typer.Argument(
         metavar="ENDPOINT",
         help="Endpoint names (files in model_specs/ without .yaml), globs, conditions such as owner=search,"
-        " changed:REF, or files: see docs/check.md#select-endpoints. Default: all.",
+        " changed:REF, or files: see `fleet docs check`. Default: all.",
     ),
 ]
 DEPLOYED_HELP = "Deployed endpoints, with or without a spec; globs and conditions select those with one."

@@ -101,7 +101,7 @@ def check(
         typer.Argument(
             metavar="PATH",
             help="Endpoint names, globs, conditions, changed:REF, or files, such as specs: see"
-            " docs/check.md. Default: all. Or model repositories: .pbtxt files, folders, archives.",
+            " `fleet docs check`. Default: all. Or model repositories: .pbtxt files, folders, archives.",
         ),
     ] = None,
     env: Annotated[

@@ -93,7 +93,7 @@ def codeowners(
 def github(check: Check = False, locked: LockedOption = False) -> None:
     """Write GitHub Actions workflows: check, deploy, promote, find drift.
 
-    Environments with `access.github` are deployed, compared and promoted to; see docs/ci.md.
+    Environments with `access.github` are deployed, compared and promoted to; see `fleet docs ci`.
     """
     root = project_root(Path.cwd())
     top = repository_top(root)
@@ -126,7 +126,7 @@ def gitlab(
 ) -> None:
     """Write a GitLab CI pipeline: check, deploy, find drift.
 
-    Environments with `access.gitlab` are deployed and compared; see docs/ci.md.
+    Environments with `access.gitlab` are deployed and compared; see `fleet docs ci`.
     """
     root = project_root(Path.cwd())
     top = repository_top(root)

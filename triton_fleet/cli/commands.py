@@ -75,6 +75,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Find out why an endpoint fails.",
         "drift": "Find what was changed by hand in AWS, and revert it.",
         "rules": "List the rules of `fleet check`, or explain some.",
+        "docs": "Print a page of the documentation, or list all pages.",
     },
     "Archives, engines, images, models": {
         "publish": "Upload the archives that the content store lacks.",

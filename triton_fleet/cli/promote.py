@@ -35,7 +35,7 @@ def promote(
         list[str] | None,
         typer.Argument(
             metavar="ENDPOINT",
-            help="The endpoints to promote; '*' for all. See docs/check.md.",
+            help="The endpoints to promote; '*' for all. See `fleet docs check`.",
         ),
     ] = None,
     source: Annotated[

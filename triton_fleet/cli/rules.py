@@ -73,7 +73,7 @@ def rules(
     else:
         _list(codes or list(all_rules()))
         say("a rule's name is the mistake that it finds; its summary is what is required")
-        say(f"`fleet rules NAME` explains one; all are in {link_to('').removesuffix('#')}")
+        say("`fleet rules NAME` explains one, `fleet docs rules` has all")
 
 
 def _code(name: str) -> str:
@@ -203,11 +203,16 @@ def _explain(code: str) -> None:
     for label, value in {
         "theme": rule.theme.name,
         "takes": rule.scope.words,
-        "source": rule.source,
-        "docs": link_to(code),
+        "source": _source_text(rule.source),
     }.items():
         say(f"{label + ':':7} {value}", "dim")
     say("")
+
+
+def _source_text(source: str) -> str:
+    """A source as an installed fleet can read it: a page of the documentation by its command."""
+    page = source.partition("#")[0].removesuffix(".md")
+    return f"`fleet docs {page.removeprefix('docs/')}`" if page.startswith("docs/") else source
 
 
 def _show_example(rule: Rule) -> None:

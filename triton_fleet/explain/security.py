@@ -33,7 +33,9 @@ def _network(endpoint: EndpointContext) -> Iterator[Decision]:
         reason = "for the model data" + (
             "; logs and monitoring for Triton's metrics" if len(services) > 1 else ""
         )
-        reason += ": without them, or a way to the internet, the endpoint does not work (docs/security.md)"
+        reason += (
+            ": without them, or a way to the internet, the endpoint does not work (`fleet docs security`)"
+        )
         yield Decision(group="network", what="VPC endpoints", value=value, reason=reason)
     isolation = "`network.isolated`: no call in or out except SageMaker's own, and no credentials"
     open_ = "`network.isolated` is off: the container may call whatever its network reaches"

@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.printers.excerpt import Excerpt, Excerpts, place_in, uri_of
 from triton_fleet.rules.codes import other_codes, other_names, severity_of
-from triton_fleet.rules.docs import link_to
 from triton_fleet.rules.registry import rules
 
 Json: TypeAlias = dict[str, Any]
@@ -80,7 +79,7 @@ def _descriptor(code: str, name: str, short: str, full: str, level: str) -> Json
         "name": name,
         "shortDescription": {"text": short[:MAX_TEXT]},
         "fullDescription": {"text": full[:MAX_TEXT]},
-        "help": {"text": f"{full}\n\nMore: {link_to(code)}, or `fleet rules {name}`."},
+        "help": {"text": f"{full}\n\nMore: `fleet rules {name}`."},
         "defaultConfiguration": {"level": level},
     }
 

@@ -202,7 +202,7 @@ class EndpointSpec(Document):
                 if language > LANGUAGE
                 else ""
             )
-            hint = message or f"write the spec in version {LANGUAGE}, which docs/spec.md describes"
+            hint = message or f"write the spec in version {LANGUAGE}, which `fleet docs spec` describes"
             raise Mistake(f"this triton-fleet reads version {LANGUAGE} of the spec language", hint)
         return language
 

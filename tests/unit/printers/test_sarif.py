@@ -87,7 +87,7 @@ def test_a_rule_is_described_in_its_own_words(tmp_path: Path) -> None:
     assert described_rule["shortDescription"]["text"] == rule.summary
     assert rule.reason in described_rule["fullDescription"]["text"]
     assert described_rule["helpUri"] == rule.source
-    assert "docs/rules.md#fl204" in described_rule["help"]["text"]
+    assert "`fleet rules missing-driver`" in described_rule["help"]["text"]
 
 
 @pytest.mark.parametrize("severity", list(Severity))

@@ -237,7 +237,7 @@ def _unknown(observation: Observation) -> Finding:
     events = f", the events of the stack {stack.name}" if stack is not None else ""
     hint = (
         f"look at the log group {container_log_group(name)}{events}, and `aws sagemaker describe-endpoint"
-        f" --endpoint-name {name}`; docs/doctor.md explains how to add a symptom"
+        f" --endpoint-name {name}`; `fleet docs doctor` explains how to add a symptom"
     )
     message = f"no known cause matches the events, status and logs of {observation.name}"
     return Finding(code="FL640", message=message, hint=hint)

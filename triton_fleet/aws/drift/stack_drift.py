@@ -64,7 +64,7 @@ def detect_drift(access: Access, stack: LiveStack, declaration: DeclaredStack) -
         reason = status.get("DetectionStatusReason", "")[:REASON]
         raise CannotRunError(
             f"CloudFormation could not read all of {stack.name}: {reason}",
-            "use credentials that may read its resources: the role of drift in docs/access.md may",
+            "use credentials that may read its resources: the role of drift in `fleet docs access` may",
         )
 
 

@@ -290,7 +290,7 @@ def _permission_result(check: Check, refusal: ClientError) -> CheckResult:
     match = ACTION.search(refusal.response["Error"].get("Message", ""))
     actions = match[1] if match else " and ".join(check.actions)
     message = f"{check.name}: not checked, as these credentials may not call {refusal.operation_name}"
-    hint = f"allow {actions}, which is read-only; docs/preflight.md lists all permissions"
+    hint = f"allow {actions}, which is read-only; `fleet docs preflight` lists all permissions"
     finding = Finding(code="FL620", message=message, hint=hint, severity=Severity.WARNING)
     return CheckResult(
         title=check.name, text=f"not checked: no permission for {actions}", findings=(finding,)

@@ -114,7 +114,7 @@ NAMES = 100
 ROLLED_BACK = (
     "a new configuration has its own alarms: this one does not roll back a deploy that fixes the cause"
 )
-LOOK = "see docs/runbook.md, unless this deploy is the fix"
+LOOK = "see `fleet docs runbook`, unless this deploy is the fix"
 
 
 def alarms(subject: Subject) -> Iterator[CheckResult]:

@@ -210,7 +210,7 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
             f"Guessed: the ONNX model leaves dimensions of {', '.join(open_inputs)} open, so {sizes} are"
             " placeholders; write the ones that calls use."
         )
-    sentences.append("In FP32; `precision: fp16` is faster and rounds, see docs/engines.md.")
+    sentences.append("In FP32; `precision: fp16` is faster and rounds, see `fleet docs engines`.")
     return ProposedEngine(model=model, onnx=onnx, size=size, shapes=shapes, reasons=tuple(sentences))
 
 

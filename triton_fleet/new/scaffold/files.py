@@ -116,11 +116,11 @@ def _access(fleet: NewFleet, name: str) -> Iterator[str]:
         if subject:
             owner, names = subject.repository.owner, subject.repository.names
         form = f"{owner}@ID/{names.partition('/')[2]}@ID"
-        yield "# access:                                # roles for the jobs of a repository: docs/access.md"
+        yield "# access:                  # roles for the jobs of a repository: `fleet docs access`"
         yield "#   github:"
         yield f"#     repository: {form}       # what this prints: {ids_command(names)}"
         return
-    yield "access:                                  # roles for the jobs of this repository: docs/access.md"
+    yield "access:                    # roles for the jobs of this repository: `fleet docs access`"
     yield "  github:"
     yield f"    repository: {subject.repository}"
     if subject.former and subject.doubt:

@@ -56,7 +56,7 @@ def missing_backend(context: ModelContext) -> Iterator[Problem]:
             f" {model.name!r} needs and no image of Triton that SageMaker has contains"
         )
         hint = (
-            "build an image of your own for it: docs/images.md; NVIDIA has the backend in"
+            "build an image of your own for it: `fleet docs images`; NVIDIA has the backend in"
             f" tritonserver:YY.MM-{elsewhere[model.facts.backend]}"
         )
         yield Problem(model.path, message, hint)
