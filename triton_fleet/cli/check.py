@@ -26,16 +26,17 @@ from triton_fleet.cli.current_fleet import current_fleet, nearest_fleet
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import print_notes, promotion_selection
 from triton_fleet.exits import INPUT_IS_WRONG
-from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings
+from triton_fleet.findings import MAX_NAMES, Finding, FindingsError, Severity, collect_findings
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_error
 from triton_fleet.product.distributions import LOCAL
 from triton_fleet.product.extras import require_extra
-from triton_fleet.project.project import Fleet
+from triton_fleet.project.project import Fleet, Project
 from triton_fleet.rules.names import name_of
 from triton_fleet.selection.selector import Selector
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import SPECS
 from triton_fleet.store.promote.template_digest import template_changes
 
 if TYPE_CHECKING:
@@ -180,9 +181,8 @@ def check(
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
-        subject_names = ", ".join(subjects) or "model_specs/, which has no specs"
-        if subjects or not specs:
-            say(f"{about}no findings in {subject_names}")
+        if subjects:
+            say(f"{about}no findings in {_listed(subjects)}")
         elif not promotions:
             say(f"{about}no endpoint was checked")
         return
@@ -244,4 +244,21 @@ def _of_specs(
             print_notes(endpoint_selection, env, waits=bool(promotions))
     except FindingsError as error:
         return error.findings, [], []
-    return findings, [*project.endpoints, *(file.name for file in endpoint_selection.drafts)], promotions
+    subjects = [*project.endpoints, *(file.name for file in endpoint_selection.drafts)]
+    return findings, subjects if subjects or paths else [_no_specs(project)], promotions
+
+
+def _no_specs(project: Project) -> str:
+    """The folder of specs, with the reason why an environment has no endpoint."""
+    reasons = [finding.message for finding in project.absent.values()]
+    if not reasons:
+        return f"{SPECS}/, which has no specs"
+    name = project.environment.environment
+    more = f"; {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    return f"{SPECS}/, of whose specs {name} has none: {reasons[0]}{more}"
+
+
+def _listed(subjects: Sequence[str]) -> str:
+    """The first of what was checked, and how many more."""
+    more = f" and {len(subjects) - MAX_NAMES} more" if len(subjects) > MAX_NAMES else ""
+    return ", ".join(subjects[:MAX_NAMES]) + more

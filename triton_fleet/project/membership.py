@@ -203,8 +203,8 @@ def _elsewhere(fleet: FleetFiles, environment: str, origin: Path) -> Iterator[tu
         overrides = whole.data.get(KEY)
         if isinstance(overrides, list) and environment not in overrides:
             path: KeyPath = (KEY,)
-            among = ", ".join(map(str, overrides)) or "none"
-            message = f"{name!r} is not in {environment}: its `environments` has {among}"
+            among = f"has {', '.join(map(str, overrides))}" if overrides else "is empty"
+            message = f"{name!r} is not in {environment}: its `environments` {among}"
             hint = f"add {environment} there, or name another environment"
             yield name, finding_at(whole.mark(path), ABSENT, message, hint)
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.fleet_folder import FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.typed_command import RunFleet
 
 
@@ -42,6 +42,35 @@ def test_files_that_concern_no_endpoint_check_the_environment_alone(
     result = run_fleet("check", "--env", "dev", "README.md")
     assert (result.code, result.out.strip()) == (0, "dev: no endpoint was checked")
     assert result.err == "dev: no endpoint is selected: README.md: no endpoint in dev uses it\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "key", "reason"),
+    [
+        ("", "environments: []", "its `environments` is empty"),
+        ("endpoints: []", "", "its `endpoints` do not include it"),
+    ],
+)
+def test_an_environment_without_endpoints_says_what_leaves_the_specs_out(
+    run_fleet: RunFleet, working_fleet: FleetFolder, environment: str, key: str, reason: str
+) -> None:
+    working_fleet.spec(name="images", base=SPEC.replace("sentences", "images"))
+    working_fleet.write("model_specs/_folder.yaml", key)
+    working_fleet.environment(environment)
+    (working_fleet.root / "locks/dev/sentences.lock.yaml").unlink()
+    result = run_fleet("check", "--env", "dev")
+    text = f"dev: no findings in model_specs/, of whose specs dev has none: 'images' is not in dev: {reason}"
+    assert result.out.strip() == f"{text}; 1 more"
+
+
+def test_of_many_endpoints_without_findings_ten_are_named(
+    run_fleet: RunFleet, working_fleet: FleetFolder
+) -> None:
+    for number in range(12):
+        working_fleet.spec(name=f"n{number:02}", base=SPEC.replace("sentences", f"n{number:02}"))
+    working_fleet.lock()
+    names = ", ".join(f"n{number:02}" for number in range(10))
+    assert run_fleet("check", "--env", "dev").out.strip() == f"dev: no findings in {names} and 3 more"
 
 
 def test_an_endpoints_name_is_never_the_folder_of_that_name(run_fleet: RunFleet, two: FleetFolder) -> None:
