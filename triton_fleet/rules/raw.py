@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TypeVar
 
+from triton_fleet.catalog.api_ledger import Decision, Member, ledger
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.machines import OWN_MODEL, further_variant
 from triton_fleet.context.raw import RawProperty, raw_properties
@@ -42,6 +44,16 @@ def outermost(
                 if raw.path[:-1] not in paths:
                     yield raw, entry
                 paths.add(raw.path)
+
+
+@cache
+def decided_members(resource: str, *decisions: Decision) -> Mapping[str, Member]:
+    """The properties of a resource that FL263 refuses by a decision; each path has `*` for an index."""
+    return {
+        path: member
+        for path, member in ledger(resource).items()
+        if member.decision in decisions and not (member.rule or member.inside)
+    }
 
 
 def nested_keys(value: object) -> Iterator[tuple[str, object]]:

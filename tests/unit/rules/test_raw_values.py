@@ -120,6 +120,19 @@ class TestValues:
         assert "Clarify calls with CSV or JSON lines, which Triton does not read" in message
         assert hint == "leave it out"
 
+    @pytest.mark.parametrize(
+        ("resource", "properties"),
+        [
+            ("EndpointConfig", {"DataCaptureConfig": {"InitialSamplingPercentage": 5}}),
+            ("EndpointConfig", {"VpcConfig.Subnets": ["subnet-00000001"]}),
+            ("Model", {"VpcConfig": {"Subnets": ["subnet-00000001"]}}),
+            ("Model", {"PrimaryContainer.ModelDataSource": {"S3DataSource": {}}}),
+        ],
+    )
+    def test_a_mapping_that_a_key_sets_lacks_nothing(self, resource: str, properties: dict[str, Any]) -> None:
+        assert raw_message("FL263", {resource: properties})
+        assert case({resource: properties}).problems(rules()["FL269"]) == []
+
     @pytest.mark.parametrize("function", [{"Ref": "A"}, {"Fn::ImportValue": "a"}])
     def test_what_cloudformation_computes_is_not_judged(self, function: object) -> None:
         assert config(**{"ProductionVariants.0.EnableSSMAccess": function}) == []

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 
-from triton_fleet.catalog.api_ledger import Decision, Member, ledger
+from triton_fleet.catalog.api_ledger import Decision
 from triton_fleet.catalog.instances import takes_no_volume
 from triton_fleet.context.context import EndpointContext, machines_with_volume
 from triton_fleet.context.raw import is_intrinsic, path_names, raw_properties
 from triton_fleet.findings import Severity
-from triton_fleet.rules.raw import RESOURCES, WHOLES, nested_keys, outermost, value_text
+from triton_fleet.rules.raw import RESOURCES, WHOLES, decided_members, nested_keys, outermost, value_text
 from triton_fleet.rules.rule import INSTANCE_TYPE, Problem, rule
 from triton_fleet.spec.problems import did_you_mean
 
@@ -57,9 +56,9 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     for resource in RESOURCES:
         decided_properties = list(
-            outermost(endpoint, resource, _decided_members(resource, Decision.REFUSED, Decision.OURS))
+            outermost(endpoint, resource, decided_members(resource, Decision.REFUSED, Decision.OURS))
         )
-        for raw, member in outermost(endpoint, resource, _decided_members(resource, Decision.KEY)):
+        for raw, member in outermost(endpoint, resource, decided_members(resource, Decision.KEY)):
             if any(decided_raw.path[: len(raw.path)] == raw.path for decided_raw, _ in decided_properties):
                 continue  # reported below: no key can set it
             message = f"the raw property {raw.name} sets what `{member.key}` sets"
@@ -83,15 +82,6 @@ def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
                 noun = "a list" if isinstance(raw.value, list | tuple) else value_text(raw.value)
                 message = f"{noun} for {raw.name} replaces everything that the spec sets there"
                 yield Problem(raw.path, message, f"write `{below}.KEY` for each key to change")
-
-
-@cache
-def _decided_members(resource: str, *decisions: Decision) -> Mapping[str, Member]:
-    return {
-        path: member
-        for path, member in ledger(resource).items()
-        if member.decision in decisions and not (member.rule or member.inside)
-    }
 
 
 _NAME = r"[A-Za-z0-9]+"

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from triton_fleet.catalog.api_ledger import values_of_the_api
+from triton_fleet.catalog.api_ledger import Decision, values_of_the_api
 from triton_fleet.catalog.images import partition_of, registry_host
 from triton_fleet.catalog.properties import Property, WiderRange, properties_date, property_at, wider_range
 from triton_fleet.context.context import EndpointContext
@@ -14,7 +14,15 @@ from triton_fleet.context.machines import OWN_VARIANT, has_pools
 from triton_fleet.context.raw import DEEPEST, RawProperty, is_intrinsic, raw_properties
 from triton_fleet.context.registries import IMAGE
 from triton_fleet.findings import Severity
-from triton_fleet.rules.raw import OWN_MODEL_NAME, RESOURCES, WHOLES, judged_properties, outermost, value_text
+from triton_fleet.rules.raw import (
+    OWN_MODEL_NAME,
+    RESOURCES,
+    WHOLES,
+    decided_members,
+    judged_properties,
+    outermost,
+    value_text,
+)
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import KeyPath
@@ -204,9 +212,13 @@ def _item_of_no_list(resource: str, raw: RawProperty) -> tuple[str, str]:
 
 
 def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
-    """Mappings of the spec that lack what CloudFormation requires."""
+    """Mappings of the spec that lack what CloudFormation requires, except those that a key sets (FL263)."""
+    paths_of_keys = decided_members(resource, Decision.KEY)
     names, paths = defaultdict[tuple[str, ...], set[str]](set), dict[tuple[str, ...], KeyPath]()
     for raw in raws:
+        general = raw.general.split(".")
+        if any(".".join(general[:depth]) in paths_of_keys for depth in range(1, len(general))):
+            continue
         for depth in range(1, min(len(raw.parts), DEEPEST)):
             names[raw.parts[:depth]].add(raw.parts[depth])
             paths.setdefault(raw.parts[:depth], raw.path)
