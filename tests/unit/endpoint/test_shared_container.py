@@ -155,7 +155,21 @@ class TestModel:
     [
         ("routes: {vision: resnet50}", "FL730 the route 'vision' leads to 'resnet50'"),
         ("default_model: resnt", "FL731 `default_model` is 'resnt', which is not a route"),
-        ("warm: [sentences]", "FL326 'sentences' is named as a target, but mode `shared-container` has none"),
+        (
+            "warm: [sentences]",
+            "FL326 'sentences' is named as a target, but mode `shared-container` has none"
+            " | leave it out: only a multi-model endpoint loads a model for a call",
+        ),
+        (
+            "samples: [{name: one, target: sentences, inputs: {x: {datatype: INT8, shape: [1], data: 1}}}]",
+            "FL326 'sentences' is named as a target, but mode `shared-container` has none"
+            " | write `model:` and one of detector, resnet, yolov5s",
+        ),
+        (
+            "samples: [{name: one, target: resnet, inputs: {x: {datatype: INT8, shape: [1], data: 1}}}]",
+            "FL326 'resnet' is named as a target, but mode `shared-container` has none"
+            " | write `model: resnet`",
+        ),
         (
             "container: {inference_type: generate}",
             "FL210 `inference_type` has no effect on a shared-container",

@@ -43,9 +43,9 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
     for path, name in targets:
         if spec.mode is not Mode.MULTI_MODEL and name is not None:
             message = f"{name!r} is named as a target, but mode `{spec.mode.value}` has none"
-            is_shared = spec.mode is Mode.SHARED_CONTAINER
-            hint = "write `model: ROUTE`" if is_shared else "leave it out: the default model answers"
-            yield Problem(path, message, hint)
+            is_warming = path[0] == "warm"
+            hint = "leave it out: only a multi-model endpoint loads a model for a call"
+            yield Problem(path, message, hint if is_warming else _without_target(endpoint, name))
         elif spec.mode is Mode.MULTI_MODEL and name is None:
             message = f"sample {spec.samples[int(path[1])].name!r} names no target; each archive is one"
             yield Problem(path[:2], message, f"write `target: {next(iter(models), 'ARCHIVE')}`")
@@ -56,6 +56,16 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"{name!r} has copies" if copies else f"no archive in `models` is named {name!r}"
             hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), models)
             yield Problem(path, message, hint)
+
+
+def _without_target(endpoint: EndpointContext, name: str) -> str:
+    """What a sample has in place of a target, in a mode without target models."""
+    if endpoint.spec.mode is not Mode.SHARED_CONTAINER:
+        return "leave it out: the default model answers"
+    routes = [*endpoint.routes]
+    if name in routes or len(routes) == 1:
+        return f"write `model: {name if name in routes else routes[0]}`"
+    return f"write `model:` and one of {', '.join(routes)}" if routes else "write `model:` and a route"
 
 
 @rule("FL860", Severity.WARNING, source="docs/dashboard.md")
