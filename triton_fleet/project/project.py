@@ -19,7 +19,7 @@ from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.problems import certain_mistakes, did_you_mean, validate
-from triton_fleet.spec.source import LOCKS, PROFILES, Source, finding_at
+from triton_fleet.spec.source import FOLDER, LOCKS, PROFILES, Source, finding_at
 
 
 def kept_tags(environment: Source, layers: Sequence[Layer]) -> Iterator[Finding]:
@@ -260,6 +260,9 @@ def _spec_cache(
 
 
 def _load_spec(endpoint: str, source: Source, layering: Layering) -> LoadedSpec:
+    if "endpoint" not in source.data and endpoint.strip("_-").lower() in ("folder", "folders"):
+        message = f"the key `endpoint` is missing; a file for all specs of its folder is called {FOLDER}"
+        raise FindingsError([finding_at(source.mark(()), "FL111", message, f"rename it to {FOLDER}")])
     spec = load_spec(source, layering)
     _named_as_its_file(spec.source, "endpoint", spec.spec.endpoint, endpoint)
     return spec

@@ -131,3 +131,20 @@ def test_a_profile_without_brackets_has_its_line(folder: FleetFolder) -> None:
     folder.write("profiles/base.yaml", "tags: {a: base}\n")
     folder.spec("profile: base\n")
     assert origins(folder)["profile.0"] == "model_specs/sentences.yaml:6 spec"
+
+
+@pytest.mark.parametrize("name", ["folder", "_folders", "_Folder"])
+def test_a_file_without_an_endpoint_that_is_called_like_that_of_a_folder_is_to_be_renamed(
+    folder: FleetFolder, name: str
+) -> None:
+    file = folder.write(f"model_specs/search/{name}.yaml", 'triton: "25.04"\n')
+    assert [line for line in folder.finding_lines() if line.startswith(file.name)] == [
+        f"{file.name}:1 FL111 the key `endpoint` is missing; a file for all specs of its folder is called"
+        " _folder.yaml | rename it to _folder.yaml"
+    ]
+
+
+def test_an_endpoint_may_be_called_folder(folder: FleetFolder) -> None:
+    folder.spec(name="folder", base=SPEC.replace("sentences", "folder"))
+    folder.lock()
+    assert folder.finding_lines() == []
