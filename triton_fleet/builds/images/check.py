@@ -78,13 +78,21 @@ def check_start(inputs: ImageInputs) -> Iterator[Finding]:
     name = user.arguments[0] if user and user.arguments else ""
     if user and name.partition(":")[0] not in ROOT_USERS and "$" not in name:
         message = f"the image runs as {quote(name)}, but SageMaker expects containers to run as root"
-        hint = "end the Dockerfile with `USER root`"
-        yield inputs.finding("FL936", message, user.line, hint, Severity.WARNING)
+        yield inputs.finding("FL936", message, user.line, _root_hint(inputs, user), Severity.WARNING)
     for label in MULTI_MODEL_LABELS if inputs.mode is Mode.MULTI_MODEL else ():
         value, line = labels.get(label, ("true", 0))
         if value != "true":
             message = f"the label {label} is {quote(value)}, but a multi-model endpoint needs `true`"
             yield inputs.finding("FL937", message, line, "remove the LABEL: the release's image has it")
+
+
+def _root_hint(inputs: ImageInputs, user: Instruction) -> str:
+    """Where `USER root` belongs: in place of another user, who may not be allowed to run what is below."""
+    instructions = [instruction for stage in inputs.dockerfile.lineage for instruction in stage.instructions]
+    below = instructions[instructions.index(user) + 1 :]
+    command = next((instruction for instruction in below if instruction.keyword == "RUN"), None)
+    hint = "write `USER root` in its place"
+    return f"{hint}; then RUN in line {command.line} runs as root too" if command else hint
 
 
 def _check_program(inputs: ImageInputs, entrypoint: Instruction | None) -> Iterator[Finding]:

@@ -62,6 +62,22 @@ class TestCommandAndUser:
     def test_another_user_than_root_is_a_warning(self, tmp_path: Path, user: str) -> None:
         assert finding_rows(tmp_path, f"USER {user}") == [("FL936", 3, "warning")]
 
+    @pytest.mark.parametrize(
+        ("commands", "hint"),
+        [
+            ("", "write `USER root` in its place"),
+            (
+                "ENV A=b\nRUN apt-get install -y curl\nRUN true",
+                "write `USER root` in its place; then RUN in line 5 runs as root too",
+            ),
+        ],
+    )
+    def test_root_is_proposed_above_the_commands_that_may_need_it(
+        self, tmp_path: Path, commands: str, hint: str
+    ) -> None:
+        (finding,) = findings(tmp_path, f"USER triton-server\n{commands}")
+        assert (finding.code, finding.line, finding.hint) == ("FL936", 3, hint)
+
     @pytest.mark.parametrize("user", ["root", "0", "0:0", "root:root", "$USER"])
     def test_root_is_taken(self, tmp_path: Path, user: str) -> None:
         assert finding_rows(tmp_path, f"USER other\nUSER {user}") == []
