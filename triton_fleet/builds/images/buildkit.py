@@ -8,6 +8,7 @@ entitlement; ONBUILD, whose instruction a later stage carries out).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -24,6 +25,8 @@ from triton_fleet.spec.source import finding_at
 
 FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
 """Docker's own frontend: what other images make of a Dockerfile, no check can know."""
+STABLE_TAG = re.compile(r"1(\.[0-9]+)*")
+"""Of releases that Docker keeps compatible, and recommends by such a tag."""
 CONTROL_PREFIX = "BUILDKIT_"
 """Of arguments that control BuildKit: one of them replaces the frontend."""
 OWN_ARGUMENTS = frozenset([*BUILDKIT_VALUES, "TARGETSTAGE"])
@@ -38,17 +41,18 @@ REFUSED_MOUNTS = {"secret": "a secret", "ssh": "an SSH agent"}
 
 
 def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
-    """The directive `syntax` names Docker's own frontend, by its digest."""
+    """The directive `syntax` names Docker's own frontend: a stable release, or any other by its digest."""
     directive = inputs.dockerfile.directives.get("syntax")
     if directive is None:
         return
     image = directive.value.partition(" ")[0]
     name = image_name(image)
     if name is not None and name.place in FRONTENDS:
-        yield from check_digest(inputs, image, directive.line)
+        if not STABLE_TAG.fullmatch(name.tag):
+            yield from check_digest(inputs, image, directive.line)
         return
     message = f"the directive `syntax` lets {quote(image)} read the Dockerfile in place of Docker"
-    hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
+    hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1`"
     yield inputs.finding("FL982", message, directive.line, hint)
 
 

@@ -8,7 +8,7 @@ triton-inference-server/server, build.py (the labels and /usr/bin/serve of its i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from triton_fleet.builds.images.bases import check_bases
@@ -123,10 +123,22 @@ def _check_entrypoint(inputs: ImageInputs, entrypoint: Instruction) -> Iterator[
         message = "ENTRYPOINT is a shell command, which gets neither the argument `serve` nor SIGTERM"
         hint = f'{KEEP_ENTRYPOINT}; or write the exec form, ENTRYPOINT ["PROGRAM", "ARGUMENT"]'
         yield inputs.finding("FL934", message, entrypoint.line, hint)
-    elif len(entrypoint.arguments) != 1 or not entrypoint.arguments[0].endswith(f"/{ENTRYPOINT_SCRIPT}"):
+    elif not _runs_serve(inputs, entrypoint.arguments):
         message = "ENTRYPOINT replaces the one that starts Triton with the settings of the endpoint"
-        hint = f"{KEEP_ENTRYPOINT}; if you need it, let your program end with `exec serve`"
+        hint = f'{KEEP_ENTRYPOINT}; if you need it, let your script end with `exec "$@"`'
         yield inputs.finding("FL934", message, entrypoint.line, hint, Severity.WARNING)
+
+
+def _runs_serve(inputs: ImageInputs, arguments: Sequence[str]) -> bool:
+    """Whether an ENTRYPOINT runs SageMaker's argument: an empty one, the release's, and some own scripts.
+
+    A script is recognised by its name among the files of the context.
+    """
+    if not arguments or (len(arguments) == 1 and arguments[0].endswith(f"/{ENTRYPOINT_SCRIPT}")):
+        return True
+    script = arguments[-1].rpartition("/")[2]
+    entries = [entry for path, entry in inputs.context.copyable.items() if path.split("/")[-1] == script]
+    return bool(entries) and all(entry.starts_triton for entry in entries)
 
 
 CHECKS = (

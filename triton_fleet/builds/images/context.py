@@ -45,6 +45,11 @@ MAX_ENTRY_PATH = 1024
 PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
 MAX_KEY_START = 4096
 """Bytes of a file in which a private key begins, below what describes it."""
+SERVE_COMMAND = re.compile(
+    rb"""(?:^|[\n;&])[ \t]*exec[ \t]+(?:"?\$(?:@|\{@\})"?|(?:/usr/bin/)?serve)[ \t]*;?\s*\Z"""
+)
+MAX_SCRIPT_END = 1024
+"""Bytes at the end of a file in which a script has its last command."""
 CHUNK = 1 << 20
 
 
@@ -59,6 +64,7 @@ class ContextEntry:
         digest: `sha256:...` of its content; "" for a link.
         target: What a link leads to, as it is written; "" for a file.
         holds_key: Whether it begins like a private key.
+        starts_triton: Whether it ends like a script that runs `serve`, by its name or as its arguments.
         ignored_by: The pattern that keeps it from COPY and ADD; it is sent for the build itself.
     """
 
@@ -68,6 +74,7 @@ class ContextEntry:
     digest: str = ""
     target: str = ""
     holds_key: bool = False
+    starts_triton: bool = False
     ignored_by: IgnorePattern | None = None
 
 
@@ -236,10 +243,11 @@ class _Walk:
             handle = os.open(self.folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(handle, "rb", buffering=0) as content:
                 mode = os.fstat(handle).st_mode
-                digest, size, holds_key = hashlib.sha256(), 0, False
+                digest, size, holds_key, end = hashlib.sha256(), 0, False, b""
                 while chunk := content.read(CHUNK):
                     holds_key = holds_key or (not size and bool(PRIVATE_KEY.search(chunk[:MAX_KEY_START])))
                     digest.update(chunk)
+                    end = (end + chunk)[-MAX_SCRIPT_END:]
                     size += len(chunk)
                     self._check_limits(size)
         except OSError as error:
@@ -253,6 +261,7 @@ class _Walk:
                 executable=bool(mode & stat.S_IXUSR),
                 digest=f"sha256:{digest.hexdigest()}",
                 holds_key=holds_key,
+                starts_triton=bool(SERVE_COMMAND.search(end)),
                 ignored_by=match.by,
             )
         )

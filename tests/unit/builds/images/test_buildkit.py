@@ -34,7 +34,7 @@ class TestFrontend:
         assert finding.message == (
             "the directive `syntax` lets 'evil/frontend:latest' read the Dockerfile in place of Docker"
         )
-        assert finding.hint == "remove the directive, or write `# syntax=docker/dockerfile:1@sha256:...`"
+        assert finding.hint == "remove the directive, or write `# syntax=docker/dockerfile:1`"
 
     def test_below_a_shebang_and_other_directives_it_counts_too(self, tmp_path: Path) -> None:
         text = f"#!/bin/x\n# escape=`\n# syntax=evil/frontend\n{START}RUN a \\\n b\n"
@@ -44,8 +44,12 @@ class TestFrontend:
     def test_in_another_form_it_is_an_error(self, tmp_path: Path, above: str) -> None:
         assert ("FL923", 1, "error") in short_rows(findings(tmp_path, f"{above}{START}"))
 
-    @pytest.mark.parametrize("image", ["docker/dockerfile:1", "docker.io/docker/dockerfile"])
-    def test_that_of_docker_without_a_digest_is_a_warning(self, tmp_path: Path, image: str) -> None:
+    @pytest.mark.parametrize("image", ["docker/dockerfile:1", "docker.io/docker/dockerfile:1.7"])
+    def test_a_stable_release_of_docker_is_taken(self, tmp_path: Path, image: str) -> None:
+        assert findings(tmp_path, f"# syntax={image}\n{START}") == []
+
+    @pytest.mark.parametrize("image", ["docker/dockerfile:1-labs", "docker.io/docker/dockerfile"])
+    def test_another_one_of_docker_without_a_digest_is_a_warning(self, tmp_path: Path, image: str) -> None:
         assert short_rows(findings(tmp_path, f"# syntax={image}\n{START}")) == [("FL926", 1, "warning")]
 
     def test_that_of_docker_with_a_digest_is_taken(self, tmp_path: Path) -> None:

@@ -35,9 +35,31 @@ class TestEntrypoint:
             "ENTRYPOINT is a shell command, which gets neither the argument `serve` nor SIGTERM"
         )
 
-    @pytest.mark.parametrize("text", ['ENTRYPOINT ["python3", "serve"]', "ENTRYPOINT []"])
-    def test_another_program_is_a_warning(self, tmp_path: Path, text: str) -> None:
-        assert finding_rows(tmp_path, text) == [("FL934", 3, "warning")]
+    @pytest.mark.parametrize("program", ["python3", "/opt/start.sh"])
+    def test_another_program_is_a_warning(self, tmp_path: Path, program: str) -> None:
+        assert finding_rows(tmp_path, f'ENTRYPOINT ["{program}"]') == [("FL934", 3, "warning")]
+
+    def test_none_leaves_the_argument_as_the_program(self, tmp_path: Path) -> None:
+        assert finding_rows(tmp_path, "ENTRYPOINT []") == []
+
+    @pytest.mark.parametrize(
+        "end", ['exec "$@"', 'exec "${@}"\n\n', "exec serve", "exec /usr/bin/serve;", 'set -e && exec "$@"']
+    )
+    @pytest.mark.parametrize("start", ['"/opt/start.sh"', '"/bin/bash", "/opt/start.sh"'])
+    def test_a_script_that_runs_its_arguments_is_taken(self, tmp_path: Path, end: str, start: str) -> None:
+        image_folder(tmp_path, "", {"bin/start.sh": f"#!/bin/sh\nexport A=b\n{end}"})
+        assert finding_rows(tmp_path, f"COPY bin/start.sh /opt/\nENTRYPOINT [{start}]") == []
+
+    @pytest.mark.parametrize("end", ["tritonserver", 'echo exec "$@"', '# exec "$@"', 'exec "$@" &\nwait'])
+    def test_a_script_that_ends_otherwise_is_a_warning(self, tmp_path: Path, end: str) -> None:
+        image_folder(tmp_path, "", {"bin/start.sh": f"#!/bin/sh\n{end}\n"})
+        text = 'COPY bin/start.sh /opt/\nENTRYPOINT ["/opt/start.sh"]'
+        assert finding_rows(tmp_path, text) == [("FL934", 4, "warning")]
+
+    def test_arguments_behind_a_script_would_come_before_serve(self, tmp_path: Path) -> None:
+        image_folder(tmp_path, "", {"start.sh": 'exec "$@"\n'})
+        text = 'COPY start.sh /\nENTRYPOINT ["/start.sh", "--debug"]'
+        assert finding_rows(tmp_path, text) == [("FL934", 4, "warning")]
 
     def test_the_one_of_the_release_is_taken(self, tmp_path: Path) -> None:
         assert finding_rows(tmp_path, 'ENTRYPOINT ["/opt/nvidia/nvidia_entrypoint.sh"]') == []
