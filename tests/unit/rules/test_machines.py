@@ -112,6 +112,21 @@ class TestPools:
         spec = pool_spec("ml.m5.xlarge", cloudformation={"EndpointConfig": raw})
         assert [line.partition(":")[0] for line in rule_messages(spec, code)] == ["instance pool 2"]
 
+    @pytest.mark.parametrize(
+        ("instance", "region", "proposal"),
+        [
+            ("ml.m7g.xlarge", "us-east-1", "x86-64 processor such as ml.m7i.xlarge"),
+            ("ml.m7g.xlarge", "eu-central-2", "x86-64 processor such as ml.m5.xlarge"),
+            ("ml.c6g.medium", "us-east-1", "x86-64 processor such as ml.c5."),
+            ("ml.p6e-gb200.36xlarge", "us-east-1", "GPU instance such as ml.g5.xlarge"),
+            ("ml.inf2.xlarge", "us-east-1", "GPU instance such as ml.g5.xlarge"),
+        ],
+    )
+    def test_a_type_that_triton_runs_on_is_proposed(self, instance: str, region: str, proposal: str) -> None:
+        spec = {"instance": {"type": instance}}
+        (problem,) = case(spec, region=region).problems(rules()["FL226"])
+        assert proposal in problem.hint
+
     def test_the_region_of_a_pool_is_judged(self) -> None:
         spec = pool_spec(G5, "ml.p5.48xlarge")
         messages = [

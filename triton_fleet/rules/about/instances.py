@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 from triton_fleet.catalog.instances import (
     Instance,
@@ -28,6 +29,7 @@ PRICES_PAGE = "https://aws.amazon.com/sagemaker/pricing/"
 MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoint-instance.html"
 TYPE = ("instance", "type")
 FEW = 8
+X86 = "x86_64"
 NO_TRITON = {
     Processor.NEURON: "it has AWS Neuron chips, for which SageMaker's Triton image has no backend",
     Processor.GAUDI: "it has Gaudi chips, for which SageMaker's Triton image has no backend",
@@ -61,11 +63,11 @@ def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         return
     if machine.kind in NO_TRITON:
         yield Problem(TYPE, f"Triton cannot run on {machine.type}: {NO_TRITON[machine.kind]}", _gpu_hint())
-    elif machine.architecture != "x86_64":
+    elif machine.architecture != X86:
         message = (
             f"{machine.type} has an {machine.architecture} processor: SageMaker's Triton image is for x86-64"
         )
-        yield Problem(TYPE, message, _gpu_hint())
+        yield Problem(TYPE, message, _x86_hint(machine, endpoint.region))
 
 
 @INSTANCE_TYPE.rule("FL227", source=PRICES_PAGE)
@@ -87,7 +89,7 @@ def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]
     This is checked against the price list. An account's quota is separate, and may be 0.
     """
     machine, region = endpoint.machine, endpoint.region
-    if machine is None or machine.is_retired or not hosted_in(region) or machine.architecture != "x86_64":
+    if machine is None or machine.is_retired or not hosted_in(region) or machine.architecture != X86:
         return
     if region not in hosting_regions(machine.type):
         alternatives = [name for name in hosted_in(region) if _alike(instance(name), machine)]
@@ -167,6 +169,23 @@ def _alike(machine: Instance, target: Instance) -> bool:
 def _few(names: Sequence[str]) -> str:
     more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
     return f"{', '.join(names[:FEW])}{more}" if names else "none"
+
+
+def _x86_hint(machine: Instance, region: str) -> str:
+    """The type without a GPU that is nearest to one of another architecture: in the region, of its size."""
+    if machine.kind is not Processor.CPU:
+        return _gpu_hint()
+    names = [name for name in instance_types() if _is_x86_of_family(instance(name), machine.family[0])]
+    names = [name for name in names if name in hosted_in(region)] or names
+    size = machine.type.rpartition(".")[2]
+    names = [name for name in names if name.rpartition(".")[2] == size] or names
+    (nearest,) = get_close_matches(machine.type, names, n=1, cutoff=0)
+    return f"use a type with an x86-64 processor such as {nearest}"
+
+
+def _is_x86_of_family(machine: Instance, letter: str) -> bool:
+    is_cpu = machine.kind is Processor.CPU and machine.architecture == X86
+    return is_cpu and machine.family.startswith(letter) and not machine.is_retired
 
 
 def _gpu_hint() -> str:
