@@ -160,8 +160,8 @@ class EndpointSpec(Document):
     """Mode `multi-model`: archives to load after each deploy, before the samples are sent. If an archive has
     a sample with status 200, that sample loads it."""
     alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
-    """Alarm thresholds. A breach notifies operators and rolls back a `rollout`; `null` disables all
-    alarms."""
+    """Alarm thresholds. A breach notifies operators and rolls back a `rollout`. `null` disables all alarms
+    but that of a `rollout` on 1% of failed calls, which `rollback_on: []` disables."""
     metrics: Metrics = Metrics()
     logs: Logs = Logs()
     network: Network = Network()

@@ -72,6 +72,10 @@ def test_every_key_stands_on_its_page_once_with_a_place_to_link_to(kind: str) ->
     assert sorted(own or section for own, section in PLACE.findall(page)) == sorted(keys(document))
 
 
+def test_the_alarm_of_a_rollout_that_outlives_those_of_the_spec_is_mentioned() -> None:
+    assert "`null` disables all alarms but that of a `rollout` on 1% of failed calls" in PAGES["endpoint"][1]
+
+
 @pytest.mark.parametrize("key", ["scaling.min", "scaling.schedules.min"])
 def test_the_fewest_instances_are_those_that_the_rules_accept(key: str) -> None:
     assert "| whole number, 1 or more |" in row(PAGES["endpoint"][1], key)
