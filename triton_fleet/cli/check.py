@@ -182,7 +182,7 @@ def check(
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
         if subjects:
-            say(f"{about}no findings in {_listed(subjects)}")
+            say(f"{about}no findings in {_name_list(subjects)}")
         elif not promotions:
             say(f"{about}no endpoint was checked")
         return
@@ -258,7 +258,7 @@ def _no_specs(project: Project) -> str:
     return f"{SPECS}/, of whose specs {name} has none: {reasons[0]}{more}"
 
 
-def _listed(subjects: Sequence[str]) -> str:
+def _name_list(subjects: Sequence[str]) -> str:
     """The first of what was checked, and how many more."""
     more = f" and {len(subjects) - MAX_NAMES} more" if len(subjects) > MAX_NAMES else ""
     return ", ".join(subjects[:MAX_NAMES]) + more

@@ -278,8 +278,8 @@ def load_spec(source: Source, layering: Layering) -> LoadedSpec:
     whole = merged_source(source, layers)
     if findings_of_layers:
         places = {finding.place for finding in findings_of_layers}
-        others = [finding for finding in certain_mistakes(EndpointSpec, whole) if finding.place not in places]
-        raise FindingsError([*findings_of_layers, *others])
+        mistakes = certain_mistakes(EndpointSpec, whole)
+        raise FindingsError([*findings_of_layers, *(item for item in mistakes if item.place not in places)])
     spec = validate(EndpointSpec, whole)
     if findings := list(kept_tags(layering.environment, layers)):
         raise FindingsError(findings)

@@ -28,9 +28,9 @@ def test_results_are_in_the_order_of_the_items() -> None:
 
 @pytest.mark.usefixtures("two_cores")
 def test_many_items_are_done_in_other_processes_after_the_first() -> None:
-    first, *others = all_in_processes(range(50), lambda _: os.getpid(), lambda: None)[0]
+    first, *later_pids = all_in_processes(range(50), lambda _: os.getpid(), lambda: None)[0]
     assert first == os.getpid()
-    assert os.getpid() not in others
+    assert os.getpid() not in later_pids
 
 
 @pytest.mark.usefixtures("two_cores")

@@ -24,9 +24,9 @@ from triton_fleet.spec.problems import did_you_mean
 from triton_fleet.spec.source import finding_at
 
 FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
-"""Docker's own frontend: what other images make of a Dockerfile, no check can know."""
+"""Docker's own frontend: no check can know how another image reads a Dockerfile."""
 STABLE_TAG = re.compile(r"1(\.[0-9]+)*")
-"""Of releases that Docker keeps compatible, and recommends by such a tag."""
+"""The tag of releases that Docker keeps compatible, and recommends."""
 CONTROL_PREFIX = "BUILDKIT_"
 """Of arguments that control BuildKit: one of them replaces the frontend."""
 OWN_ARGUMENTS = frozenset([*BUILDKIT_VALUES, "TARGETSTAGE"])

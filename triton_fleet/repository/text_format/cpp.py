@@ -16,7 +16,7 @@ NUMBER_AND_WORD = re.compile(rb"-?[0-9][0-9a-fA-FxX.]*+_")
 SUSPECT = re.compile(
     rb"[^\t-\r -~]|\\|\+|-\s|(?:(?<![\w+-])-|(?<![\w.+-]))[0-9][0-9a-fA-FxX.]*+_",
 )
-"""All that the two read otherwise; most files have none of it. A word such as `INPUT0__0` is no number."""
+"""All that the two read otherwise; most files have none of it. A word such as `INPUT0__0` is not a number."""
 ESCAPE = re.compile(
     rb"\\(?:[abfnrtv\\'\"?]|[0-7]|x[0-9a-fA-F]|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})"
 )

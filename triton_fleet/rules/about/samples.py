@@ -59,7 +59,7 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 def _without_target(endpoint: EndpointContext, name: str) -> str:
-    """What a sample has in place of a target, in a mode without target models."""
+    """The hint for a sample that has a target in a mode without target models."""
     if endpoint.spec.mode is not Mode.SHARED_CONTAINER:
         return "leave it out: the default model answers"
     routes = [*endpoint.routes]

@@ -67,7 +67,7 @@ class TestCheck:
         findings = all_findings(open_project(refused_fleet.folder.root, "dev"), today=TODAY)
         [answer] = [finding for finding in findings if finding.code == "FL131"]
         assert answer.message == "too-many-instances cannot be allowed in a spec: it is not a rule"
-        assert answer.hint == "ask the policy's owner for an exception: docs/teams.md#exceptions"
+        assert answer.hint == "ask the policy's owner for an exception: `fleet docs teams`"
 
     def test_a_warning_of_a_policy_fails_a_strict_check(self, refused_fleet: PolicyFleet) -> None:
         refused_fleet.policy("max_instances: 2", EXCEPTION)
