@@ -146,6 +146,19 @@ def test_a_tensor_that_waits_for_another_one_is_told_from_one_that_no_step_write
     }
 
 
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("instance_group { count: 1 }", "an ensemble has no instances"),
+        ("optimization { }", "an ensemble runs no backend"),
+        ('model_warmup { name: "a" batch_size: 1 }', "an ensemble loads nothing"),
+    ],
+)
+def test_a_key_that_an_ensemble_cannot_have_says_why(key: str, reason: str) -> None:
+    texts = [finding.hint for finding in errors(f"{ensemble(step())}{key}\n") if finding.code == "FL427"]
+    assert texts == [f"leave out `{key.split()[0]}`: {reason}, so it belongs to the composing models"]
+
+
 def test_an_ensemble_of_thousands_of_steps_is_judged() -> None:
     steps = [step(f"t{number + 1}", f"t{number}") for number in range(2000)]
     findings = errors(ensemble(*steps, step("image", "label")))

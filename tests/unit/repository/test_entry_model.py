@@ -90,7 +90,12 @@ def test_a_comment_may_make_the_container_take_a_model_for_an_ensemble() -> None
 def test_a_directory_beside_the_model_is_counted_as_one(stray: str, setting: ServingContainer) -> None:
     (finding,) = errors({**model("a"), stray: ""}, setting)
     assert finding.code == "FL460"
-    assert stray.rstrip("/") in finding.hint
+    name = stray.rstrip("/")
+    assert f"remove {name}" in finding.hint
+    ignores = f"a fleet ignores {name} when it packs the repository"
+    assert (ignores in finding.hint) == name.startswith(".")
+    reason = "takes any directory" if setting.multi_model else "counts every directory"
+    assert reason in finding.hint
 
 
 def test_files_beside_the_model_do_not_count() -> None:

@@ -45,6 +45,24 @@ def test_a_model_without_a_version_that_counts_is_refused(folder: str) -> None:
     )
 
 
+@pytest.mark.parametrize("config", [{"a/config.pbtxt": 'backend: "python"\n'}, {}])
+@pytest.mark.parametrize("name", ["v1", "V1", "version-1", "ver_1"])
+def test_a_folder_with_the_number_of_the_missing_version_is_to_be_renamed(
+    name: str, config: dict[str, str]
+) -> None:
+    (finding,) = errors({**config, f"a/{name}/model.py": ""})
+    reason = "Triton ignores it, as the name of a version is its number alone"
+    assert (finding.code, finding.hint) == ("FL404", f"rename {name} to 1: {reason}")
+
+
+@pytest.mark.parametrize(("name", "hint"), [("v1", "remove it"), ("v2", "rename it to 2 to have it served")])
+def test_a_folder_beside_the_versions_that_only_looks_like_one_is_ignored(name: str, hint: str) -> None:
+    (finding,) = warnings({**model("a"), f"a/{name}/model.py": ""})
+    assert (finding.code, finding.hint) == ("FL464", hint)
+    assert finding.message.startswith(f"Triton ignores the directory '{name}'")
+    assert warnings({**model("a"), "a/vocab/words.txt": "", "a/v/a.txt": ""}) == []
+
+
 def test_a_version_with_a_leading_zero_is_told() -> None:
     (finding,) = warnings({**model("a"), "a/02/model.py": ""})
     assert (finding.code, finding.hint) == ("FL464", "rename it to 2")

@@ -21,6 +21,13 @@ FLOW_CODE = "FL428"
 STEP = ("ensemble_scheduling", "step")
 MAX_NAMES = 20
 """The most findings of one kind for an ensemble."""
+NO_STEPS = 'a backend runs no steps: write `platform: "ensemble"` and no `backend`, or leave it out'
+REASONS = {
+    "instance_group": "an ensemble has no instances",
+    "optimization": "an ensemble runs no backend",
+    "model_warmup": "an ensemble loads nothing",
+}
+"""Why an ensemble cannot have a key that other models have."""
 HINTS = {
     "model_name": 'write `model_name: "..."`, a model of the same repository',
     "input_map": "the key is the composing model's input, the value the ensemble's tensor",
@@ -39,7 +46,7 @@ def ensemble(config: ParsedConfig) -> Iterator[Finding]:
         return
     if message.platform != ENSEMBLE:
         reason = f"ensemble scheduling cannot be set for model '{name}' whose platform is not ensemble"
-        yield config.finding(CODE, reason, SCHEDULING, hint='write `platform: "ensemble"` and no `backend`')
+        yield config.finding(CODE, reason, SCHEDULING, hint=NO_STEPS)
         return
     settings = {
         "instance_group": (bool(message.instance_group), "instance group should not be specified"),
@@ -48,7 +55,7 @@ def ensemble(config: ParsedConfig) -> Iterator[Finding]:
     }
     for key, (is_set, reason) in settings.items():
         if is_set:
-            hint = f"leave out `{key}`: the composing models have their own"
+            hint = f"leave out `{key}`: {REASONS[key]}, so it belongs to the composing models"
             yield config.finding(CODE, f"{reason} for ensemble '{name}'", key, hint=hint)
     if not message.ensemble_scheduling.step:
         reason = f"must specify 'step' for ensemble '{name}'"

@@ -15,7 +15,7 @@ from triton_fleet.repository.config.backend import is_ensemble
 from triton_fleet.repository.config.extras import NO_VERSION
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.contents import Contents
-from triton_fleet.repository.entry_path import is_version
+from triton_fleet.repository.entry_path import belongs, is_version
 from triton_fleet.repository.loading.models import ServingContainer
 from triton_fleet.repository.model_config import CONFIG
 
@@ -84,7 +84,7 @@ def _of_single(
         f" repository: {' '.join(folders)}"
     )
     if strays and len(models) == 1:
-        hint = f"remove {', '.join(strays)}: that is not a model, and the container counts it"
+        hint = f"{_removal(strays)}: the container counts every directory, also one that is not a model"
         return _model_without_name(contents, message, hint)
     if not models:
         return EntryModel(None, (_no_model(contents, folders),))
@@ -175,8 +175,17 @@ def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str,
     message = (
         f"the archive contains {', '.join(strays)} beside its model: the container may load that as the model"
     )
-    hint = f"remove {', '.join(strays)}"
+    hint = f"{_removal(strays)}: without an ensemble the container takes any directory"
     return Finding(code="FL460", message=message, hint=hint, file=contents.file(strays[0]))
+
+
+def _removal(strays: Sequence[str]) -> str:
+    """What to remove; a hidden folder is only in an archive that somebody else packs."""
+    hidden_names = [name for name in strays if not belongs(name)]
+    note = (
+        f" (a fleet ignores {', '.join(hidden_names)} when it packs the repository)" if hidden_names else ""
+    )
+    return f"remove {', '.join(strays)}{note}"
 
 
 def _looks_like_a_model(contents: Contents, folder: str) -> bool:

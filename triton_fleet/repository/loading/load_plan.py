@@ -16,7 +16,12 @@ from triton_fleet.repository.loading.entry_model import main_of
 from triton_fleet.repository.loading.model import ensemble_findings, model_findings
 from triton_fleet.repository.loading.models import Model, ServingContainer, configs_of, models_of
 from triton_fleet.repository.loading.python_code import missing_imports, unloaded_calls
-from triton_fleet.repository.loading.versions import present_versions, without_version
+from triton_fleet.repository.loading.versions import (
+    misnamed_versions,
+    present_versions,
+    rename_hint,
+    without_version,
+)
 from triton_fleet.repository.model_config import CONFIG
 
 NO_MODELS = "FL407"
@@ -176,7 +181,9 @@ def _no_model(contents: Contents, folder: str, config_paths: Sequence[str], *, m
     if contents.path(folder, CONFIG) in contents.entries:
         lack = "it has no version directory with a file in it"
     hint = "a model is a directory with config.pbtxt and a version, 1/"
-    if contents.is_packed and may_be_none:
+    if misnamed := misnamed_versions(contents, folder):
+        hint = rename_hint(misnamed)
+    elif contents.is_packed and may_be_none:
         hint = f"{hint}; if it is not a model, remove the folder"
     if config_paths:
         repository = PurePosixPath(config_paths[0]).parent.parent

@@ -6,7 +6,7 @@ Source: triton-inference-server/core, r26.06, src/model_repository_manager/model
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.repository.backends import named_backend
@@ -17,6 +17,7 @@ from triton_fleet.repository.entry_path import is_version
 from triton_fleet.repository.model_config import loaded_versions
 
 LEADING_ZERO = re.compile(r"0[0-9]+")
+VERSION_WORD = re.compile(r"v(?:er|ersion)?[-_.]?(0|[1-9][0-9]*)", re.IGNORECASE)
 NUMBER = re.compile(r"\s*[+-]?[0-9]+")
 MAX_VERSION = 2**63 - 1
 
@@ -32,6 +33,17 @@ def mistaken_for_versions(contents: Contents, model: str) -> dict[str, int]:
     return {name: int(match[0]) for name in names if (match := NUMBER.match(name))}
 
 
+def misnamed_versions(contents: Contents, model: str) -> dict[str, str]:
+    """Folders whose name says that they are versions, and that Triton ignores: "v1" is not 1."""
+    return {name: match[1] for name in contents.folders(model) if (match := VERSION_WORD.fullmatch(name))}
+
+
+def rename_hint(names: Mapping[str, str]) -> str:
+    """The renaming that makes versions of such folders."""
+    name, number = next(iter(names.items()))
+    return f"rename {name} to {number}: Triton ignores it, as the name of a version is its number alone"
+
+
 def policy_versions(config: ParsedConfig, present_numbers: Sequence[str]) -> list[str]:
     """Those that the policy takes."""
     return loaded_versions(config.message, present_numbers)
@@ -44,6 +56,11 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, is_built: 
     """
     numbers = present_versions(contents, model)
     yield from _numbers(contents, model, config, numbers)
+    for name, number in misnamed_versions(contents, model).items() if numbers else ():
+        message = f"Triton ignores the directory '{name}': the name of a version is its number alone"
+        hint = f"rename it to {number} to have it served" if number not in numbers else "remove it"
+        place = contents.file(contents.path(model, name))
+        yield Finding(code="FL464", message=message, file=place, hint=hint, severity=Severity.WARNING)
     for name in contents.folders(model):
         if LEADING_ZERO.fullmatch(name):
             message = f"ignore version directory '{name}' which contains leading zeros in its directory name"
@@ -124,7 +141,10 @@ def without_version(contents: Contents, model: str, config: ParsedConfig) -> Fin
     """The finding about a model that has no version directory at all."""
     folder = contents.path(model, "1")
     hint = f"put its files into {folder}/; if a script creates them, run the script first"
-    if config.message.platform == "ensemble":
+    misnamed = misnamed_versions(contents, model)
+    if misnamed:
+        hint = rename_hint(misnamed)
+    elif config.message.platform == "ensemble":
         hint = f"its empty one was lost, as in git, S3 and some archives: put a file into {folder}/"
     elif named_backend(config.message) == "tensorrt":
         hint = (
