@@ -59,8 +59,8 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, is_built: 
     for name, number in misnamed_versions(contents, model).items() if numbers else ():
         message = f"Triton ignores the directory '{name}': the name of a version is its number alone"
         hint = f"rename it to {number} to have it served" if number not in numbers else "remove it"
-        place = contents.file(contents.path(model, name))
-        yield Finding(code="FL464", message=message, file=place, hint=hint, severity=Severity.WARNING)
+        file = contents.file(contents.path(model, name))
+        yield Finding(code="FL464", message=message, file=file, hint=hint, severity=Severity.WARNING)
     for name in contents.folders(model):
         if LEADING_ZERO.fullmatch(name):
             message = f"ignore version directory '{name}' which contains leading zeros in its directory name"
