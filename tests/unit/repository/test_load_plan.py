@@ -63,6 +63,31 @@ def test_a_folder_beside_the_versions_that_only_looks_like_one_is_ignored(name: 
     assert warnings({**model("a"), "a/vocab/words.txt": "", "a/v/a.txt": ""}) == []
 
 
+class TestAConfigurationInAVersion:
+    def test_is_to_be_moved_where_the_model_has_none_and_its_backend_is_unknown(self) -> None:
+        (finding,) = errors({"a/1/config.pbtxt": 'backend: "python"\n', "a/1/weights.bin": ""})
+        reason = "Triton reads none in a version directory"
+        assert (finding.code, finding.hint) == (
+            "FL417",
+            f"move a/1/config.pbtxt to a/config.pbtxt: {reason}",
+        )
+
+    @pytest.mark.parametrize(
+        ("files", "hint"),
+        [
+            (model("a"), "remove a/1/config.pbtxt"),
+            ({"a/1/model.py": ""}, "move a/1/config.pbtxt to a/config.pbtxt"),
+        ],
+    )
+    def test_has_no_effect(self, files: dict[str, str], hint: str) -> None:
+        ineffective = [
+            finding for finding in warnings({**files, "a/1/config.pbtxt": ""}) if finding.code == "FL432"
+        ]
+        assert [(finding.hint, finding.file and finding.file.name) for finding in ineffective] == [
+            (hint, "config.pbtxt")
+        ]
+
+
 def test_a_version_with_a_leading_zero_is_told() -> None:
     (finding,) = warnings({**model("a"), "a/02/model.py": ""})
     assert (finding.code, finding.hint) == ("FL464", "rename it to 2")

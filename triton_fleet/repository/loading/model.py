@@ -26,8 +26,8 @@ from triton_fleet.repository.loading.ensembles import (
 )
 from triton_fleet.repository.loading.mappings import mappings
 from triton_fleet.repository.loading.models import Model, ServingContainer, python_codes
-from triton_fleet.repository.loading.versions import versions
-from triton_fleet.repository.model_config import SIZES
+from triton_fleet.repository.loading.versions import present_versions, versions
+from triton_fleet.repository.model_config import CONFIG, SIZES
 from triton_fleet.repository.model_files import missing_files
 from triton_fleet.repository.onnx.match import external_findings, onnx_findings
 from triton_fleet.repository.onnx.versions import version_findings
@@ -53,6 +53,7 @@ def model_findings(
     config, folder = model.config, model.directory
     yield from config_findings(config, setting.release, model.backend)
     yield from _identity(model, free_name=setting.multi_model and is_main)
+    yield from _backend(contents, model)
     yield from _name(contents, model)
     yield from _runtime(contents, model)
     yield from versions(contents, folder, config, is_built=folder in setting.engine_models)
@@ -148,6 +149,15 @@ def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:
     if config.message.name not in ("", folder) and not free_name:
         message, hint = name_mismatch(config.message.name, folder)
         yield config.finding("FL411", message, "name", hint=hint)
+
+
+def _backend(contents: Contents, model: Model) -> Iterator[Finding]:
+    """A model without a backend, and configurations in version directories, one of which may name it."""
+    config, folder = model.config, model.directory
+    paths = [contents.path(folder, version, CONFIG) for version in present_versions(contents, folder)]
+    unread_paths = [path for path in paths if contents.is_file(path)]
+    move = f"move {unread_paths[0]} to {contents.path(folder, CONFIG)}" if unread_paths else ""
+    reason = "Triton reads none in a version directory"
     if (
         not model.backend
         and config.message.platform == ""
@@ -158,7 +168,11 @@ def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:
             " in model configuration. Expected model name of the form 'model.<backend_name>'."
         )
         hint = "write `backend`, and put the model's file into the version directory"
-        yield config.finding("FL417", message, hint=hint)
+        yield config.finding("FL417", message, hint=f"{move}: {reason}" if move else hint)
+    elif move:
+        hint = f"remove {unread_paths[0]}" if model.has_config else move
+        file, message = contents.file(unread_paths[0]), f"this configuration has no effect: {reason}"
+        yield Finding(code="FL432", message=message, file=file, hint=hint, severity=Severity.WARNING)
 
 
 CODE = "FL436"
