@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from triton_fleet.catalog.limits import limit
-from triton_fleet.catalog.variables import Variable, variables
+from triton_fleet.catalog.variables import Variable, flags, variables
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.shared_container import OWN_PREFIX
 from triton_fleet.context.variables import PREFIX, PUBLISH_METRICS, TRUE, set_by_spec
@@ -99,9 +99,22 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
                 path, message, f"leave it out; {by_name[name].trap}" if by_name[name].trap else "leave it out"
             )
         elif name not in by_name:
-            hint = did_you_mean(name, [candidate for candidate, about in by_name.items() if not about.dead])
+            hint = _variable_hint(name)
             message = f"{name} is not a variable of the container"
             yield Problem(path, message, hint, certain="did you mean" in hint)
+
+
+def _variable_hint(name: str) -> str:
+    """The variable that was meant by an unknown one, unless it is called like an option of tritonserver."""
+    own_name = name.removeprefix(PREFIX)
+    option = f"--{own_name.lower().replace('_', '-')}"
+    if option in flags():
+        return f"leave it out: tritonserver has {option}, which only `container.additional_args` can set"
+    live_names = [candidate for candidate, about in variables().items() if not about.dead]
+    names = [candidate for candidate in live_names if candidate.startswith(PREFIX)]
+    # All names begin alike: whole ones would be alike whatever follows.
+    hint = did_you_mean(own_name, [candidate.removeprefix(PREFIX) for candidate in names])
+    return hint.replace("`", f"`{PREFIX}", 1) if "did you mean" in hint else did_you_mean("", names)
 
 
 @rule("FL237", source=SERVE)
