@@ -20,9 +20,11 @@ from aws_cdk.assertions import Annotations, Match
 from constructs import IConstruct
 
 import triton_endpoints
+from tests.support import engine_bucket
 from tests.support.constructs_page import PAGE, SPEC_MODELS, constructs_page
 from tests.support.fleet_folder import LOCK, ROOT, SPEC
 from tests.synth.library.host import Host
+from tests.synth.library.test_hosting_modes import FILES
 from triton_endpoints import Instance, TritonModel
 
 ENTRY = ROOT / "docs" / "constructs.md"
@@ -44,11 +46,7 @@ TEXT = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DECLARATION_SECTION = re.compile(r"^## What it declares$(.*?)^## ", re.MULTILINE | re.DOTALL)
 TYPE = re.compile(r"`((?:AWS::\w+|Custom)::\w+)`")
-CONFIG = """\
-backend: "onnxruntime"
-input { name: "x" data_type: TYPE_FP32 dims: 1 }
-output { name: "y" data_type: TYPE_FP32 dims: 1 }
-"""
+CONFIG = 'backend: "onnxruntime"\nmax_batch_size: 8\n'
 
 
 def program(page: Path) -> str:
@@ -59,8 +57,17 @@ def app_folder(folder: Path) -> Path:
     """A folder with what the programs have beside them."""
     version = folder / "models" / "words" / "1"
     version.mkdir(parents=True)
-    (version / "model.onnx").write_bytes(b"weights")
-    (folder / "models" / "words" / "config.pbtxt").write_text(CONFIG)
+    (version / "model.onnx").write_bytes(engine_bucket.small_onnx())
+    (folder / "models" / "words" / "config.pbtxt").write_text(CONFIG + engine_bucket.TENSORS)
+    for path, text in FILES.items():
+        if path.startswith(("embed", "words")):
+            file = folder / "vision" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    plan = folder / "trt_models" / "resnet"
+    plan.mkdir(parents=True)
+    (plan / "config.pbtxt").write_text(engine_bucket.CONFIG + engine_bucket.TENSORS)
+    (folder / "resnet.onnx").write_bytes(engine_bucket.small_onnx())
     (folder / "container").mkdir()
     (folder / "container" / "Dockerfile").write_text("FROM nvcr.io/nvidia/tritonserver:26.05-py3\n")
     (folder / "sentences.yaml").write_text(SPEC)
@@ -228,6 +235,13 @@ def test_the_dashboard_of_the_page_ends_with_the_apps_widget_and_has_no_metric_o
 def test_whoever_is_granted_starts_the_builds_of_engines() -> None:
     (policy,) = of_type(template("engine-builds", "Research"), "AWS::IAM::Policy", "Starter")
     assert "codebuild:StartBuild" in policy["PolicyDocument"]["Statement"][0]["Action"]
+
+
+def test_the_model_of_the_page_waits_for_its_engine() -> None:
+    (model,) = of_type(template("engines", "ModelsStack"), "AWS::SageMaker::Model")
+    source = model["PrimaryContainer"]["ModelDataSource"]["S3DataSource"]
+    assert "Fn::GetAtt" in json.dumps(source["S3Uri"])
+    assert of_type(template("engines", "ModelsStack"), "Custom::ModelAssembly")
 
 
 def test_the_buckets_of_the_page_are_retained_and_the_support_has_no_other() -> None:
