@@ -12,6 +12,7 @@ from triton_fleet.check.lock_drift import differences, image_findings, stale_fin
 from triton_fleet.check.processes import all_in_processes
 from triton_fleet.check.repository_owners import owned_specs, ownership_findings
 from triton_fleet.check.spec_repositories import repository_findings
+from triton_fleet.check.unused import unused_entries
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
@@ -134,7 +135,8 @@ def all_findings(
             findings += draft_findings(project, draft_spec)
     findings += of_owners
     drafts_by_name = [(draft_spec.spec.endpoint, file) for file, draft_spec in draft_specs]
-    findings += [*same_names(project.root, drafts_by_name), *idle_notifications(project, specs), *of_policies]
+    findings += [*same_names(project.root, drafts_by_name), *idle_notifications(project, specs)]
+    findings += [*unused_entries(project, specs, today), *of_policies]
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
 
 

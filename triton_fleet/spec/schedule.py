@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from importlib import resources
 from typing import Annotated
@@ -42,6 +42,31 @@ class _Field:
         ends = [self._number(end) for end in range_.split("-")]
         return (slash != "" and range_ == "*") or (len(ends) <= 2 and None not in ends)
 
+    def beyond_step(self, text: str) -> str:
+        """The part whose step leads beyond the field, so that only its first value is left; else empty."""
+        for part in text.split(","):
+            _, slash, step = part.partition("/")
+            if slash and int(step) > self.maximum - self.minimum:
+                return part
+        return ""
+
+    def values(self, text: str) -> frozenset[int] | None:
+        """The values that a text without special forms selects; None with one, or in falling order."""
+        values = set[int]()
+        for part in text.split(","):
+            range_, slash, step = part.partition("/")
+            ends = [self._number(end) for end in range_.split("-")]
+            if range_ == "*":
+                first, last = self.minimum, self.maximum
+            elif ends[0] is None or ends[-1] is None:
+                return None
+            else:
+                first, last = ends[0], self.maximum if slash and len(ends) == 1 else ends[-1]
+            if first > last:
+                return None
+            values.update(range(first, last + 1, int(step or 1)))
+        return frozenset(values)
+
     def _number(self, text: str) -> int | None:
         if text.upper() in self.names:
             return self.minimum + self.names.index(text.upper())
@@ -57,6 +82,7 @@ _FIELDS = (
     _Field("day of week", 1, 7, _DAYS, special=r"[*?L]|[1-7]L|[1-7]#[1-5]"),
     _Field("year", 1970, 2199),
 )
+_DAYS_OF_MONTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _TIME = "%Y-%m-%dT%H:%M:%S"
 _RATE = re.compile(r"([1-9][0-9]{0,8}) (minute|minutes|hour|hours|day|days)")
 
@@ -90,6 +116,33 @@ def _wrong_cron(inner: str) -> str:
                 f": {field.minimum} to {field.maximum}, or `*`"
             )
     return "only one of the two days may be `?`" if fields[2] == fields[4] == "?" else ""
+
+
+def unreachable_time(expression: str) -> str:
+    """The part of a cron expression at which it never fires; empty if there is none."""
+    if not expression.startswith("cron("):
+        return ""
+    fields = dict(zip((field.name for field in _FIELDS), _cron_fields(expression), strict=True))
+    for field in _FIELDS:
+        if part := field.beyond_step(fields[field.name]):
+            return f"{part!r} for {field.name} has a step beyond {field.maximum}"
+    days, months = (field.values(fields[field.name]) for field in (_FIELDS[2], _FIELDS[3]))
+    if days and months and min(days) > max(_DAYS_OF_MONTHS[month - 1] for month in months):
+        return f"no month of {fields['month']!r} has the day {min(days)}"
+    return ""
+
+
+def last_day(expression: str) -> date | None:
+    """The last day on which an expression can fire, in its time zone; None if it has none."""
+    kind, _, rest = expression.removesuffix(")").partition("(")
+    if kind == "at":
+        return datetime.strptime(rest, _TIME).date()
+    years = _FIELDS[5].values(_cron_fields(expression)[5]) if kind == "cron" else None
+    return date(max(years), 12, 31) if years and max(years) < _FIELDS[5].maximum else None
+
+
+def _cron_fields(expression: str) -> list[str]:
+    return expression.removeprefix("cron(").removesuffix(")").split()
 
 
 def _wrong_rate(inner: str) -> str:

@@ -47,7 +47,7 @@ def test_files_that_concern_no_endpoint_check_the_environment_alone(
 @pytest.mark.parametrize(
     ("environment", "key", "reason"),
     [
-        ("", "environments: []", "its `environments` is empty"),
+        ("", "environments: [prod]", "its `environments` has prod"),
         ("endpoints: []", "", "its `endpoints` do not include it"),
     ],
 )
@@ -57,6 +57,7 @@ def test_an_environment_without_endpoints_says_what_leaves_the_specs_out(
     working_fleet.spec(name="images", base=SPEC.replace("sentences", "images"))
     working_fleet.write("model_specs/_folder.yaml", key)
     working_fleet.environment(environment)
+    working_fleet.environment(name="prod", account=4)
     (working_fleet.root / "locks/dev/sentences.lock.yaml").unlink()
     result = run_fleet("check", "--env", "dev")
     text = f"dev: no findings in model_specs/, of whose specs dev has none: 'images' is not in dev: {reason}"

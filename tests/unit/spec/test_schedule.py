@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.spec.instance import Schedule
+from triton_fleet.spec.schedule import unreachable_time
 
 
 def schedule(at: str, **keys: object) -> Schedule:
@@ -105,3 +106,26 @@ def test_two_schedules_of_one_name_are_refused(folder: FleetFolder) -> None:
     text = '{name: day, at: "rate(1 day)", min: 2}'
     folder.spec(f"scaling: {{min: 1, max: 4, schedules: [{text}, {text}]}}\n")
     assert "two schedules are named 'day'" in folder.findings()[0].message
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("cron(0 8 30 2 ? *)", "no month of '2' has the day 30"),
+        ("cron(0 8 31 FEB,APR ? *)", "no month of 'FEB,APR' has the day 31"),
+        ("cron(0/90 8 ? * MON *)", "'0/90' for minutes has a step beyond 59"),
+        ("cron(0,*/60 8 ? * MON *)", "'*/60' for minutes has a step beyond 59"),
+        ("cron(0 */24 ? * MON *)", "'*/24' for hours has a step beyond 23"),
+        ("cron(0 8 29 2 ? *)", ""),
+        ("cron(0 8 29-31 FEB ? *)", ""),
+        ("cron(0 8 31 1-3 ? *)", ""),
+        ("cron(0 8 L FEB ? *)", ""),
+        ("cron(0 8 */30 FEB ? *)", ""),
+        ("cron(0/30 8 ? * MON *)", ""),
+        ("cron(0 8 31 NOV-FEB ? *)", ""),
+        ("rate(90 minutes)", ""),
+        ("at(2026-12-24T18:00:00)", ""),
+    ],
+)
+def test_a_time_that_no_clock_reaches_is_found(expression: str, reason: str) -> None:
+    assert unreachable_time(schedule(expression).at) == reason

@@ -11,6 +11,7 @@ from triton_fleet.context.raw import raw_properties
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import POOL, Problem, rule
 from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.schedule import unreachable_time
 
 SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
 METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
@@ -121,6 +122,20 @@ def cron_with_two_days(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(
                 ("scaling", "schedules", index, "at"), message, "write `?` for one: `cron(0 8 ? * MON *)`"
             )
+
+
+@rule("FL870", Severity.WARNING, source=SCHEDULES)
+def unreachable_schedule(endpoint: EndpointContext) -> Iterator[Problem]:
+    """A schedule fires at each time that its cron expression names.
+
+    It never does on 30 February, and a step of 90 minutes leads beyond the hour: only minute 0 is left.
+    """
+    scaling = endpoint.spec.scaling
+    for index, schedule in enumerate(scaling.schedules if scaling else ()):
+        if reason := unreachable_time(schedule.at):
+            message = f"the schedule {schedule.name!r} does not fire as it is written: {reason}"
+            hint = "write days that the month has, and steps within the field; `rate(90 minutes)` repeats"
+            yield Problem(("scaling", "schedules", index, "at"), message, hint)
 
 
 @rule("FL294", Severity.WARNING, source=MULTI_MODEL)
