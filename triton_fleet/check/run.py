@@ -12,7 +12,7 @@ from triton_fleet.check.lock_drift import differences, image_findings, stale_fin
 from triton_fleet.check.processes import all_in_processes
 from triton_fleet.check.repository_owners import owned_specs, ownership_findings
 from triton_fleet.check.spec_repositories import repository_findings
-from triton_fleet.check.unused import unused_entries
+from triton_fleet.check.unused_entries import unused_entries
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.bucket_keys import source_findings
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings

@@ -1,4 +1,4 @@
-"""What nothing uses is a warning: overrides, endpoints and locks that no environment has."""
+"""Overrides, endpoints and locks that no environment has are warnings."""
 
 from __future__ import annotations
 
