@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
-from triton_endpoints.library.props import yaml_value
+from triton_endpoints.library.keys import yaml_value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IConstruct, IValidation
 
-from triton_endpoints.library.props import Keys, yaml_value
+from triton_endpoints.library.keys import yaml_value
+from triton_endpoints.library.props import Keys
 from triton_endpoints.library.values import RUNS, Values, is_token, paths_of
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError, Severity

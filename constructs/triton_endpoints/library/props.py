@@ -1,13 +1,12 @@
-"""Plain props: the keys of a spec as Python objects, which become a spec in memory."""
+"""Plain props: the keys of a spec as Python objects."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from aws_cdk import Duration
-from aws_cdk import aws_logs as logs
 
 Time: TypeAlias = str | Duration
 """A time with its unit, `"600s"` or `"10m"`, or a Duration of the CDK."""
@@ -85,66 +84,6 @@ class Capture:
     responses: bool = True
 
 
-Props: TypeAlias = Instance | Rollout | Alarms | Capture
-
-
-def spec_keys(props: Props) -> dict[str, object]:
-    """Props as the keys of a spec; those that are left out have the spec's defaults."""
-    is_share = isinstance(props, Capture)
-    return {
-        field.name: f"{value}%" if is_share and type(value) in (int, float) else yaml_value(value)
-        for field in fields(props)
-        if (value := getattr(props, field.name)) is not field.default
-    }
-
-
-_RETENTION_DAYS: Mapping[str, int] = {
-    "ONE_DAY": 1,
-    "THREE_DAYS": 3,
-    "FIVE_DAYS": 5,
-    "ONE_WEEK": 7,
-    "TWO_WEEKS": 14,
-    "ONE_MONTH": 30,
-    "TWO_MONTHS": 60,
-    "THREE_MONTHS": 90,
-    "FOUR_MONTHS": 120,
-    "FIVE_MONTHS": 150,
-    "SIX_MONTHS": 180,
-    "ONE_YEAR": 365,
-    "THIRTEEN_MONTHS": 400,
-    "EIGHTEEN_MONTHS": 545,
-    "TWO_YEARS": 731,
-    "THREE_YEARS": 1096,
-    "FIVE_YEARS": 1827,
-    "SIX_YEARS": 2192,
-    "SEVEN_YEARS": 2557,
-    "EIGHT_YEARS": 2922,
-    "NINE_YEARS": 3288,
-    "TEN_YEARS": 3653,
-}
-"""Source: aws-cdk-lib, aws_logs.RetentionDays."""
-_ARNS = ("key_arn", "managed_policy_arn", "function_arn", "queue_arn", "role_arn")
-"""Of constructs that stand where a file has an ARN."""
-
-
-def yaml_value(value: object) -> object:
-    """A value as YAML has it: durations with their unit, sequences as lists."""
-    for attribute in _ARNS:
-        if not isinstance(value, str | int | float | Mapping) and hasattr(value, attribute):
-            return getattr(value, attribute)
-    match value:
-        case logs.RetentionDays():
-            return _RETENTION_DAYS.get(value.name, value.name)
-        case Duration():
-            milliseconds = int(value.to_milliseconds())
-            return f"{milliseconds // 1000}s" if milliseconds % 1000 == 0 else f"{milliseconds}ms"
-        case Mapping():
-            return {str(key): yaml_value(inner) for key, inner in value.items()}
-        case list() | tuple():
-            return [yaml_value(inner) for inner in value]
-    return value
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scaling:
     """A range of instances and its targets: `scaling` of a spec.
@@ -194,10 +133,3 @@ class Scaling:
 
     def _with_target(self, measure: str, value: float) -> Scaling:
         return replace(self, targets={**self.targets, measure: value})
-
-
-def scaling_keys(scaling: Scaling) -> dict[str, object]:
-    """The keys of a spec."""
-    cooldowns = {"scale_in": yaml_value(scaling.scale_in), "scale_out": yaml_value(scaling.scale_out)}
-    schedules = {"schedules": [dict(schedule) for schedule in scaling.schedules]} if scaling.schedules else {}
-    return {"min": scaling.min, "max": scaling.max, **cooldowns, **scaling.targets, **schedules}

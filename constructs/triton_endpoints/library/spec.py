@@ -13,17 +13,9 @@ from constructs import Construct
 from triton_endpoints.engines.assembly import AssembledModel
 from triton_endpoints.library.engine_builds import assembler_of
 from triton_endpoints.library.environment import prop_name, source_of_props
+from triton_endpoints.library.keys import scaling_keys, spec_keys, yaml_value
 from triton_endpoints.library.model import ARCHIVE, TritonModel, given_data, mode_of, model_keys, url_findings
-from triton_endpoints.library.props import (
-    Alarms,
-    Capture,
-    Instance,
-    Rollout,
-    Scaling,
-    scaling_keys,
-    spec_keys,
-    yaml_value,
-)
+from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, Scaling
 from triton_endpoints.library.repository import FolderData, folder_data
 from triton_endpoints.library.values import Values, is_token
 from triton_fleet.endpoint.locks import read_lock_file
