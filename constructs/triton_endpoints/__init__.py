@@ -13,7 +13,21 @@ from triton_endpoints.library.engine_builds import EngineBuilds
 from triton_endpoints.library.environment import EnvironmentProp, FleetEnvironment
 from triton_endpoints.library.image import ImagePlace, TritonImage
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, Scaling, Threshold
+from triton_endpoints.library.props import (
+    Alarms,
+    Capture,
+    Container,
+    Input,
+    Instance,
+    Logs,
+    Metrics,
+    Output,
+    Rollout,
+    Sample,
+    Scaling,
+    Threshold,
+    Timeouts,
+)
 from triton_endpoints.library.reference import AnyEndpoint, EndpointReference, ImportedEndpoint, MetricOptions
 from triton_endpoints.library.sagemaker_model import SageMakerModel, TritonRole
 from triton_endpoints.library.support import EndpointSupport
@@ -24,6 +38,7 @@ __all__ = [
     "AnyEndpoint",
     "ArtifactBucket",
     "Capture",
+    "Container",
     "EndpointParts",
     "EndpointReference",
     "EndpointSupport",
@@ -33,12 +48,18 @@ __all__ = [
     "FleetEnvironment",
     "ImagePlace",
     "ImportedEndpoint",
+    "Input",
     "Instance",
+    "Logs",
     "MetricOptions",
+    "Metrics",
+    "Output",
     "Rollout",
     "SageMakerModel",
+    "Sample",
     "Scaling",
     "Threshold",
+    "Timeouts",
     "TritonAlarms",
     "TritonDashboard",
     "TritonEndpoint",

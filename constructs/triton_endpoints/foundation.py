@@ -37,6 +37,14 @@ class ArtifactBucket(Construct):
     """
 
     def __init__(self, scope: Construct, id: str, *, bucket_name: str, kms_key: str | None = None) -> None:
+        """Declare the bucket.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            bucket_name: `EndpointSupport.bucket_name` returns the one that endpoints expect.
+            kms_key: ARN of the key of its objects; default: S3's own.
+        """
         super().__init__(scope, id)
         key = kms.Key.from_key_arn(self, "Key", kms_key) if kms_key else None
         logs = s3.Bucket(

@@ -7,27 +7,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
 import triton_endpoints
 from tests.support.fleet_folder import ROOT
-from triton_fleet.spec.alarms import Alarms
-from triton_fleet.spec.instance import Instance, Scaling
-from triton_fleet.spec.monitoring import Capture
-from triton_fleet.spec.rollout import Rollout
+from triton_endpoints.library import props
 
-SPEC_MODELS: Mapping[str, type[BaseModel]] = {
-    "Alarms": Alarms,
-    "Capture": Capture,
-    "Instance": Instance,
-    "Rollout": Rollout,
-    "Scaling": Scaling,
-}
-"""What the spec's own types are, of the props that are called as its keys."""
 RESULTS = (triton_endpoints.EndpointParts,)
 """Classes that the package alone makes an object of: their parameters are attributes."""
 PAGE = ROOT / "docs" / "constructs-api.md"
@@ -68,6 +55,21 @@ def _is_called(member: object) -> bool:
 def _type_text(value: object) -> str:
     """A type of parameters, or the version's, without the modules of its parts."""
     return type(value).__name__ if isinstance(value, str) else re.sub(r"\b(?:\w+\.)+(?=\w)", "", str(value))
+
+
+def prop_classes() -> dict[str, type[Any]]:
+    """The classes of props that are called as the keys of a spec's sections."""
+    members = {name: getattr(triton_endpoints, name) for name in triton_endpoints.__all__}
+    return {
+        name: member
+        for name, member in members.items()
+        if inspect.isclass(member) and member.__module__ == props.__name__
+    }
+
+
+def described_props(prop_class: type[Any]) -> dict[str, str]:
+    """What the docstring of a class of props has on each."""
+    return _arguments(inspect.getdoc(prop_class) or "")
 
 
 def constructs_page() -> str:
@@ -127,7 +129,7 @@ def describe_call(documentation: object, call: Callable[..., Any]) -> str:
     """The docstring, and a table of the parameters with what is said of each."""
     doc = inspect.getdoc(documentation) or ""
     initialiser = inspect.getdoc(documentation.__init__) if inspect.isclass(documentation) else ""
-    about = {**_keys(documentation), **_arguments(doc), **_arguments(initialiser or "")}
+    about = {**_arguments(doc), **_arguments(initialiser or "")}
     rows = [
         f"| `{parameter.name}` | {_code(str(parameter.annotation))} | {show_default(_default(parameter))} | {about.get(parameter.name, '')} |"
         for parameter in _parameters(call)
@@ -135,15 +137,6 @@ def describe_call(documentation: object, call: Callable[..., Any]) -> str:
     ]
     table = ["| parameter | type | default | |", "| --- | --- | --- | --- |", *rows, ""] if rows else []
     return "\n".join([_prose(doc), "", *table])
-
-
-def _keys(documentation: object) -> dict[str, str]:
-    """The spec's description of its keys, for props that are called as they are."""
-    model = SPEC_MODELS.get(getattr(documentation, "__name__", ""))
-    model_fields = model.model_fields.items() if model else ()
-    return {
-        name: " ".join((item.description or "").split()).replace("|", "\\|") for name, item in model_fields
-    }
 
 
 def _code(text: str) -> str:

@@ -21,7 +21,19 @@ from triton_endpoints.library.environment import EnvironmentProp, invalid_props
 from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.network import VpcProps
-from triton_endpoints.library.props import Alarms, Capture, Instance, Keys, Rollout, Scaling
+from triton_endpoints.library.props import (
+    Alarms,
+    Capture,
+    Container,
+    Instance,
+    Keys,
+    Logs,
+    Metrics,
+    Rollout,
+    Sample,
+    Scaling,
+    Timeouts,
+)
 from triton_endpoints.library.reference import EndpointReference
 from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport
@@ -61,12 +73,12 @@ class TritonEndpoint(ContainerHost, EndpointReference):
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
         role: iam.IRole | None = None,
-        container: Keys | None = None,
+        container: Container | None = None,
         container_environment: Mapping[str, str] | None = None,
-        metrics: Keys | None = None,
-        logs: Keys | None = None,
-        timeouts: Keys | None = None,
-        samples: Sequence[Keys] = (),
+        metrics: Metrics | None = None,
+        logs: Logs | None = None,
+        timeouts: Timeouts | None = None,
+        samples: Sequence[Sample] = (),
         warm: Sequence[str] = (),
         image: TritonImage | None = None,
         cloudformation: Mapping[str, Keys] | None = None,
@@ -97,12 +109,12 @@ class TritonEndpoint(ContainerHost, EndpointReference):
             isolated: No call leads into or out of the container but SageMaker's own.
             role: What the container acts in; default: a role of its own. It gets the permissions that the
                 container needs, unless it is imported as immutable.
-            container: Keys of `container` of a spec.
+            container: Settings of the container; default: those of a spec.
             container_environment: Further variables of the container.
-            metrics: Keys of `metrics` of a spec.
-            logs: Keys of `logs` of a spec; without them and a support, SageMaker makes the log groups.
-            timeouts: Keys of `timeouts` of a spec.
-            samples: Calls that the endpoint has to answer after each deploy, each with the keys of a spec.
+            metrics: Metrics in addition to SageMaker's own; default: those of a spec.
+            logs: How long logs are kept; without it and a support, SageMaker makes the log groups.
+            timeouts: How long SageMaker waits for a new instance; default: those of a spec.
+            samples: Calls that the endpoint has to answer after each deploy.
             warm: Targets of a multi-model endpoint that are loaded after each deploy.
             image: The container's image; default: SageMaker's own of the release.
             cloudformation: Raw properties, by resource and path.
@@ -115,18 +127,18 @@ class TritonEndpoint(ContainerHost, EndpointReference):
             instance=instance,
             model=model,
             scaling=scaling,
-            rollout=rollout,
             alarms=alarms,
-            capture=capture,
             is_isolated=isolated,
             sections={
+                "rollout": rollout,
+                "capture": capture,
                 "container": container,
                 "environment": container_environment,
                 "metrics": metrics,
                 "logs": logs,
                 "timeouts": timeouts,
-                "samples": list(samples),
-                "warm": list(warm),
+                "samples": samples,
+                "warm": warm,
                 "image_digest": image.digest if image else None,
                 "cloudformation": cloudformation,
                 "allow": allow,

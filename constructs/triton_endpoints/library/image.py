@@ -51,12 +51,14 @@ class TritonImage:
 
     The rules know what a release has inside, and take the same for another image: keep the versions of
     Triton, CUDA and TensorRT of the release that it is built from.
+
+    Attributes:
+        bind: Where it is, declared below a construct; None for the release's own image.
+        digest: `sha256:...` of the release's own image; None for what the tag names.
     """
 
     bind: Callable[[Construct], ImagePlace] | None = None
-    """Where it is, declared below a construct; None for the release's own image."""
     digest: str | None = None
-    """Of the release's own image."""
 
     @classmethod
     def from_release(cls, *, digest: str | None = None) -> TritonImage:

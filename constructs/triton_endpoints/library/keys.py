@@ -9,21 +9,37 @@ from typing import TypeAlias
 from aws_cdk import Duration
 from aws_cdk import aws_logs as logs
 
-from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, Scaling
+from triton_endpoints.library.props import (
+    UNSET,
+    Alarms,
+    Capture,
+    Container,
+    Input,
+    Instance,
+    Logs,
+    Metrics,
+    Output,
+    Rollout,
+    Sample,
+    Scaling,
+    Timeouts,
+)
+from triton_endpoints.library.values import is_token
 
-Props: TypeAlias = Instance | Rollout | Alarms | Capture
-
-
-def spec_keys(props: Props) -> dict[str, object]:
-    """Props as the keys of a spec; those that are left out have the spec's defaults."""
-    is_share = isinstance(props, Capture)
-    return {
-        field.name: f"{value}%" if is_share and type(value) in (int, float) else yaml_value(value)
-        for field in fields(props)
-        if (value := getattr(props, field.name)) is not field.default
-    }
-
-
+Props: TypeAlias = (
+    Alarms
+    | Capture
+    | Container
+    | Input
+    | Instance
+    | Logs
+    | Metrics
+    | Output
+    | Rollout
+    | Sample
+    | Scaling
+    | Timeouts
+)
 _RETENTION_DAYS: Mapping[str, int] = {
     "ONE_DAY": 1,
     "THREE_DAYS": 3,
@@ -53,15 +69,34 @@ _ARNS = ("key_arn", "managed_policy_arn", "function_arn", "queue_arn", "role_arn
 """Of constructs that stand where a file has an ARN."""
 
 
+def spec_keys(props: Props) -> dict[str, object]:
+    """Props as the keys of a spec; those that are left out have the spec's defaults."""
+    keys = {
+        field.name: yaml_value(value)
+        for field in fields(props)
+        if (value := getattr(props, field.name)) is not field.default and value is not UNSET
+    }
+    if isinstance(props, Scaling):
+        del keys["targets"]
+        return {**keys, **props.targets}
+    if isinstance(props, Capture) and isinstance(props.sample, int | float) and not is_token(props.sample):
+        return {**keys, "sample": f"{props.sample}%"}
+    return keys
+
+
 def yaml_value(value: object) -> object:
-    """A value as YAML has it: durations with their unit, sequences as lists."""
+    """A value as YAML has it: props as keys, durations with their unit, sequences as lists."""
     for attribute in _ARNS:
         if not isinstance(value, str | int | float | Mapping) and hasattr(value, attribute):
             return getattr(value, attribute)
+    if isinstance(value, Props):
+        return spec_keys(value)
     match value:
         case logs.RetentionDays():
             return _RETENTION_DAYS.get(value.name, value.name)
         case Duration():
+            if value.is_unresolved():
+                return value.format_token_to_number()
             milliseconds = int(value.to_milliseconds())
             return f"{milliseconds // 1000}s" if milliseconds % 1000 == 0 else f"{milliseconds}ms"
         case Mapping():
@@ -69,10 +104,3 @@ def yaml_value(value: object) -> object:
         case list() | tuple():
             return [yaml_value(inner) for inner in value]
     return value
-
-
-def scaling_keys(scaling: Scaling) -> dict[str, object]:
-    """The keys of a spec."""
-    cooldowns = {"scale_in": yaml_value(scaling.scale_in), "scale_out": yaml_value(scaling.scale_out)}
-    schedules = {"schedules": [dict(schedule) for schedule in scaling.schedules]} if scaling.schedules else {}
-    return {"min": scaling.min, "max": scaling.max, **cooldowns, **scaling.targets, **schedules}

@@ -16,7 +16,7 @@ from constructs import Construct
 from triton_endpoints.library.declaration import Declaration
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.props import Alarms, Instance, Keys, Scaling
+from triton_endpoints.library.props import UNSET, Alarms, Instance, Metrics, Scaling
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
 from triton_fleet.catalog.metrics import endpoint_metric
@@ -177,7 +177,7 @@ class ImportedEndpoint(EndpointReference):
         model: TritonModel,
         environment: EnvironmentProp | None = None,
         support: EndpointSupport | None = None,
-        metrics: Keys | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         """Describe an endpoint of the stack's account and region.
 
@@ -191,17 +191,18 @@ class ImportedEndpoint(EndpointReference):
             environment: A name, the path of an environments/ENV.yaml, or a FleetEnvironment; default: the
                 support's.
             support: What endpoints share; default: the environment's, if the app has declared it before.
-            metrics: Keys of `metrics` of a spec; here `triton` is off by default, because only the containers
-                of this product publish Triton's metrics to `TritonFleet/NAME`.
+            metrics: Metrics in addition to SageMaker's own; here `triton` is off by default, because only the
+                containers of this product publish Triton's metrics to `TritonFleet/NAME`.
         """
         super().__init__(scope, id, endpoint_name=endpoint_name)
+        metrics = metrics or Metrics()
         self._spec = PropsSpec(
             endpoint_name=endpoint_name,
             triton=triton,
             instance=instance,
             model=model,
             alarms=None,
-            sections={"metrics": {"triton": False, **(metrics or {})}},
+            sections={"metrics": replace(metrics, triton=False) if metrics.triton is UNSET else metrics},
         )
         self._environment, self._support = environment, support
 
@@ -262,5 +263,5 @@ class Companion:
             instance=Instance(type=UNKNOWN),
             model=TritonModel.single(UNKNOWN),
             alarms=None,
-            sections={"metrics": {"triton": False}},
+            sections={"metrics": Metrics(triton=False)},
         )

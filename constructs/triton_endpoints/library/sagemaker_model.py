@@ -19,7 +19,7 @@ from triton_endpoints.library.environment import EnvironmentProp, invalid_props
 from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.network import VpcProps
-from triton_endpoints.library.props import Instance, Keys
+from triton_endpoints.library.props import Container, Instance, Keys, Metrics
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
@@ -71,9 +71,9 @@ class SageMakerModel(ContainerHost):
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
         role: iam.IRole | None = None,
-        container: Keys | None = None,
+        container: Container | None = None,
         container_environment: Mapping[str, str] | None = None,
-        metrics: Keys | None = None,
+        metrics: Metrics | None = None,
         image: TritonImage | None = None,
         cloudformation: Mapping[str, Keys] | None = None,
         allow: Mapping[str, str] | None = None,
@@ -96,9 +96,9 @@ class SageMakerModel(ContainerHost):
             isolated: No call leads into or out of the container but SageMaker's own.
             role: What the container acts in; default: a role of its own. It gets the permissions that the
                 container needs, unless it is imported as immutable.
-            container: Keys of `container` of a spec.
+            container: Settings of the container; default: those of a spec.
             container_environment: Further variables of the container.
-            metrics: Keys of `metrics` of a spec.
+            metrics: Metrics in addition to SageMaker's own; default: those of a spec.
             image: The container's image; default: SageMaker's own of the release.
             cloudformation: Raw properties, by resource and path.
             allow: Rules that are broken on purpose, each with the reason.

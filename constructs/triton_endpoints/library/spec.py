@@ -13,9 +13,9 @@ from constructs import Construct
 from triton_endpoints.engines.assembly import AssembledModel
 from triton_endpoints.library.engine_builds import assembler_of
 from triton_endpoints.library.environment import prop_name, source_of_props
-from triton_endpoints.library.keys import scaling_keys, spec_keys, yaml_value
+from triton_endpoints.library.keys import yaml_value
 from triton_endpoints.library.model import ARCHIVE, TritonModel, given_data, mode_of, model_keys, url_findings
-from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, Scaling
+from triton_endpoints.library.props import Alarms, Instance, Scaling
 from triton_endpoints.library.repository import FolderData, folder_data
 from triton_endpoints.library.values import Values, is_token
 from triton_fleet.endpoint.locks import read_lock_file
@@ -66,31 +66,36 @@ class SpecData:
 
 @dataclass(frozen=True, kw_only=True)
 class PropsSpec:
-    """The props of a construct; `sections` are keys of a spec that have no class of their own."""
+    """The props of a construct.
+
+    Attributes:
+        sections: Further keys of a spec; what is None or empty has the spec's default.
+    """
 
     endpoint_name: str
     triton: str
     instance: Instance
     model: TritonModel
     scaling: Scaling | None = None
-    rollout: Rollout | None = None
     alarms: Alarms | None = None
-    capture: Capture | None = None
     is_isolated: bool = False
     sections: Mapping[str, object] = field(default_factory=dict)
 
     def sources(self, values: Values) -> list[Source]:
         """The spec, each key at its prop, with each of the stand-ins for its values."""
-        nouns = {"instance": self.instance, "rollout": self.rollout, "capture": self.capture}
         data: dict[str, object] = {
             "endpoint": self.endpoint_name,
             "triton": self.triton,
             **model_keys(self.model),
-            **{key: spec_keys(noun) for key, noun in nouns.items() if noun is not None},
-            "alarms": spec_keys(self.alarms) if self.alarms is not None else None,
-            **({"scaling": scaling_keys(self.scaling)} if self.scaling else {}),
+            "instance": yaml_value(self.instance),
+            "alarms": yaml_value(self.alarms),
+            **({"scaling": yaml_value(self.scaling)} if self.scaling else {}),
             **({"network": {"isolated": True}} if self.is_isolated else {}),
-            **{key: yaml_value(value) for key, value in self.sections.items() if value not in (None, [], {})},
+            **{
+                key: yaml_value(value)
+                for key, value in self.sections.items()
+                if value not in (None, (), [], {})
+            },
         }
         names = {**NAMES, **self._engine_names()}
         documents = values.documents(data, lambda path: prop_name(path, names))

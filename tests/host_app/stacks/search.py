@@ -7,7 +7,16 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from triton_endpoints import EndpointSupport, Instance, Scaling, TritonEndpoint, TritonModel
+from triton_endpoints import (
+    EndpointSupport,
+    Input,
+    Instance,
+    Output,
+    Sample,
+    Scaling,
+    TritonEndpoint,
+    TritonModel,
+)
 
 
 class SearchStack(cdk.Stack):
@@ -26,11 +35,11 @@ class SearchStack(cdk.Stack):
             model=TritonModel.single(model_data_url, default_model="length"),
             scaling=Scaling(min=1, max=2).scale_on_invocations(600),
             samples=[
-                {
-                    "name": "one-text",
-                    "inputs": {"TEXT": {"datatype": "BYTES", "shape": [1, 1], "data": "seven"}},
-                    "outputs": {"LENGTH": {"datatype": "INT32", "shape": [1, 1], "data": 5}},
-                }
+                Sample(
+                    name="one-text",
+                    inputs={"TEXT": Input(datatype="BYTES", shape=[1, 1], data="seven")},
+                    outputs={"LENGTH": Output(datatype="INT32", shape=[1, 1], data=5)},
+                )
             ],
         )
         caller = lambda_.Function(

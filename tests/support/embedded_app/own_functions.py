@@ -7,7 +7,16 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
-from triton_endpoints import EndpointSupport, Instance, Scaling, TritonEndpoint, TritonModel
+from triton_endpoints import (
+    EndpointSupport,
+    Input,
+    Instance,
+    Output,
+    Sample,
+    Scaling,
+    TritonEndpoint,
+    TritonModel,
+)
 
 ENVIRONMENT = cdk.Environment(account="123456789012", region="us-east-1")
 VARIANTS = {
@@ -16,7 +25,11 @@ VARIANTS = {
     "changed": ("ml.g6.xlarge", False),
 }
 """The instance type of the scaled endpoint, and whether there is a support."""
-VALUES = {"datatype": "INT32", "shape": [1, 1], "data": 5}
+SAMPLE = Sample(
+    name="five",
+    inputs={"IN": Input(datatype="INT32", shape=[1, 1], data=5)},
+    outputs={"IN": Output(datatype="INT32", shape=[1, 1], data=5)},
+)
 
 
 def synthesize(folder: Path) -> None:
@@ -35,7 +48,7 @@ def synthesize(folder: Path) -> None:
             instance=Instance(type=instance_type),
             model=TritonModel.single("s3://data/model.tar.gz", default_model="same"),
             scaling=Scaling(min=1, max=2).scale_on_invocations(600),
-            samples=[{"name": "five", "inputs": {"IN": VALUES}, "outputs": {"IN": VALUES}}],
+            samples=[SAMPLE],
         )
         app.synth()
 

@@ -18,6 +18,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 from tests.synth.library.host import ACCOUNT, DATA, REGION, Host, properties, statements
 from triton_endpoints import (
     Alarms,
+    Container,
     EngineBuilds,
     FleetEnvironment,
     ImportedEndpoint,
@@ -144,7 +145,7 @@ class TestModel:
         host = Host()
         vpc = ec2.Vpc(host.stack, "Vpc", flow_logs={"All": ec2.FlowLogOptions()})
         model = SageMakerModel(
-            host.stack, "Model", container={"thread_count": 16}, vpc=vpc, **ENDPOINT_ATTRIBUTES
+            host.stack, "Model", container=Container(thread_count=16), vpc=vpc, **ENDPOINT_ATTRIBUTES
         )
         sagemaker.CfnEndpointConfig(
             host.stack,

@@ -21,7 +21,7 @@ from constructs import IConstruct
 
 import triton_endpoints
 from tests.support import engine_bucket
-from tests.support.constructs_page import PAGE, SPEC_MODELS, constructs_page
+from tests.support.constructs_page import PAGE, constructs_page
 from tests.support.fleet_folder import LOCK, ROOT, SPEC
 from tests.synth.library.host import Host
 from tests.synth.library.test_hosting_modes import FILES
@@ -354,12 +354,3 @@ def test_the_mistakes_of_the_page_are_what_a_synth_prints() -> None:
 
 def test_the_reference_is_what_the_code_says() -> None:
     assert PAGE.read_text() == constructs_page(), "run `python -m tests.support.constructs_page`"
-
-
-@pytest.mark.parametrize("name", SPEC_MODELS)
-def test_props_are_called_as_the_keys_of_a_spec(name: str) -> None:
-    props = set(getattr(triton_endpoints, name).__dataclass_fields__)
-    keys = set(SPEC_MODELS[name].model_fields)
-    # Scaling has its targets by methods.
-    targets = {"invocations_per_instance", "concurrent_requests", "gpu_utilization", "cpu_utilization"}
-    assert props - {"targets"} == keys - (targets if name == "Scaling" else set())

@@ -11,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 
 from tests.synth.library.host import ACCOUNT, DATA, REGION, Host, properties, statements
-from triton_endpoints import Alarms, Capture, Instance, Rollout, Scaling, TritonModel
+from triton_endpoints import Alarms, Capture, Container, Instance, Rollout, Scaling, TritonModel
 
 FULL: dict[str, Any] = {
     "scaling": Scaling(min=1, max=4, scale_in=Duration.minutes(10))
@@ -22,7 +22,7 @@ FULL: dict[str, Any] = {
     "rollout": Rollout(strategy="canary", canary="50%", bake=Duration.minutes(5), rollback_on=["errors"]),
     "alarms": Alarms(latency_p99={"warning": "200ms", "critical": "1s"}, memory=None),
     "capture": Capture(sample="10%"),
-    "container": {"thread_count": 16},
+    "container": Container(thread_count=16),
     "container_environment": {"OMP_NUM_THREADS": "1"},
 }
 

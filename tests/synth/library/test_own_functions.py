@@ -19,7 +19,10 @@ from triton_endpoints import (
     Capture,
     EndpointSupport,
     FleetEnvironment,
+    Input,
     Instance,
+    Logs,
+    Sample,
     Scaling,
     TritonAlarms,
     TritonEndpoint,
@@ -27,7 +30,7 @@ from triton_endpoints import (
 )
 
 SCALING = Scaling(min=1, max=2).scale_on_invocations(600)
-SAMPLES = [{"name": "one", "inputs": {"TEXT": {"datatype": "BYTES", "shape": [1, 1], "data": "seven"}}}]
+SAMPLES = [Sample(name="one", inputs={"TEXT": Input(datatype="BYTES", shape=[1, 1], data="seven")})]
 KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1234abcd"
 OWN = "TritonFunctionsprod"
 
@@ -94,7 +97,7 @@ class TestFunctions:
         [
             ({"scaling": SCALING}, {"Custom::ScalingGuard": 2}),
             ({"samples": SAMPLES}, {"Custom::EndpointCheck": 1}),
-            ({"logs": {"retention_days": 7}}, {"Custom::EndpointLogs": 1}),
+            ({"logs": Logs(retention_days=7)}, {"Custom::EndpointLogs": 1}),
             (
                 {"model": TritonModel.multi_model("s3://zoo/all/", archives=["a"]), "warm": ["a"]},
                 {"Custom::EndpointCheck": 1},
@@ -141,7 +144,7 @@ class TestFunctions:
 
     def test_cloudformation_names_all_of_them(self) -> None:
         host = Host()
-        host.endpoint(scaling=SCALING, samples=SAMPLES, logs={"retention_days": 7})
+        host.endpoint(scaling=SCALING, samples=SAMPLES, logs=Logs(retention_days=7))
         names = {"FunctionName", "RoleName", "BucketName", "LogGroupName", "StateMachineName"}
         resources = host.template().to_json()["Resources"].values()
         assert [
@@ -150,7 +153,7 @@ class TestFunctions:
 
     def test_they_see_their_own_stack_and_no_other(self) -> None:
         host = Host()
-        host.endpoint(scaling=SCALING, samples=SAMPLES, logs={"retention_days": 7})
+        host.endpoint(scaling=SCALING, samples=SAMPLES, logs=Logs(retention_days=7))
         template = host.template()
         for noun in ("ScalingGuard", "EndpointCheck", "EndpointLogs"):
             grants = statements(template, f"{OWN}{noun}Policy")
@@ -179,7 +182,7 @@ class TestFunctions:
             host = Host()
             if has_support:
                 host.support()
-            host.endpoint(scaling=SCALING, samples=SAMPLES, logs={"retention_days": 7})
+            host.endpoint(scaling=SCALING, samples=SAMPLES, logs=Logs(retention_days=7))
             resources = host.template().to_json()["Resources"]
             ids.append({id for id in resources if resources[id]["Type"].startswith("Custom::")})
             for id in ids[-1]:

@@ -21,7 +21,19 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
 
 from tests.synth.library.host import DATA, Host, properties
-from triton_endpoints import Alarms, Capture, FleetEnvironment, Instance, Scaling, TritonImage, TritonModel
+from triton_endpoints import (
+    Alarms,
+    Capture,
+    FleetEnvironment,
+    Input,
+    Instance,
+    Logs,
+    Sample,
+    Scaling,
+    Timeouts,
+    TritonImage,
+    TritonModel,
+)
 
 Props = Callable[[Stack], dict[str, Any]]
 
@@ -71,7 +83,7 @@ VALUES: dict[str, Props] = {
     },
     "data of a sample": lambda stack: {
         "samples": [
-            {"name": "first", "inputs": {"T": {"datatype": "BYTES", "shape": [1], "data": [text(stack)]}}}
+            Sample(name="first", inputs={"T": Input(datatype="BYTES", shape=[1], data=[text(stack)])})
         ]
     },
     "raw image": lambda stack: {"cloudformation": {"Model": {"PrimaryContainer.Image": text(stack)}}},
@@ -177,9 +189,9 @@ def test_a_release_that_the_deploy_decides_needs_no_region() -> None:
 
 
 CONSTRUCTS: dict[str, Props] = {
-    "retention as the CDK has it": lambda stack: {"logs": {"retention_days": logs.RetentionDays.ONE_WEEK}},
-    "retention as a number": lambda stack: {"logs": {"retention_days": 7}},
-    "time-out as a Duration": lambda stack: {"timeouts": {"startup": Duration.minutes(10)}},
+    "retention as the CDK has it": lambda stack: {"logs": Logs(retention_days=logs.RetentionDays.ONE_WEEK)},
+    "retention as a number": lambda stack: {"logs": Logs(retention_days=7)},
+    "time-out as a Duration": lambda stack: {"timeouts": Timeouts(startup=Duration.minutes(10))},
     "share as a number": lambda stack: {"capture": Capture(sample=10)},
     "imported VPC with lists that are tokens": lambda stack: {
         "vpc": ec2.Vpc.from_vpc_attributes(
