@@ -68,7 +68,7 @@ def prop_classes() -> dict[str, type[Any]]:
 
 
 def described_props(prop_class: type[Any]) -> dict[str, str]:
-    """What the docstring of a class of props has on each."""
+    """The sentences of a docstring about each prop of a class."""
     return _arguments(inspect.getdoc(prop_class) or "")
 
 

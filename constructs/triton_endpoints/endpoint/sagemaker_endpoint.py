@@ -257,8 +257,8 @@ def production_variant(
     model_name: str,
     endpoint: ResolvedEndpoint,
     weight: float = 1,
-    model_download: int | None = None,
-    startup: int | None = None,
+    model_download: float | None = None,
+    startup: float | None = None,
 ) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
     """A variant with the instances and the host image of an endpoint, and time-outs in seconds."""
     return sagemaker.CfnEndpointConfig.ProductionVariantProperty(

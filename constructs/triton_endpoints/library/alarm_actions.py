@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from aws_cdk import Names
@@ -11,33 +10,11 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets
-from triton_fleet.findings import Finding
 from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
-from triton_fleet.spec.problems import did_you_mean
 
 Actions: TypeAlias = Sequence[cloudwatch.IAlarmAction]
 AlarmActions: TypeAlias = Actions | Mapping[Literal["warning", "critical"], Actions]
 """The actions of all alarms, or of the alarms of each severity."""
-
-
-def action_findings(actions: AlarmActions | None) -> Iterator[Finding]:
-    """Findings about actions: severities that do not exist, and what is not a list."""
-    prop = "alarm_actions"
-    by_path: Mapping[str, object]
-    if isinstance(actions, Mapping):
-        for severity in actions:
-            if severity not in SEVERITIES:
-                message = f"`{prop}` has the key {severity!r}, which is not a severity"
-                hint = did_you_mean(str(severity), SEVERITIES)
-                yield Finding(code="FL112", message=message, file=Path(f"{prop}.{severity}"), hint=hint)
-        by_path = {f"{prop}.{severity}": value for severity, value in actions.items()}
-    else:
-        by_path = {prop: actions}
-    for path, value in by_path.items():
-        if value is not None and not isinstance(value, Sequence):
-            message = f"`{path}` is a {type(value).__name__}"
-            hint = "give a list of actions, or one for each severity"
-            yield Finding(code="FL112", message=message, file=Path(path), hint=hint)
 
 
 def alarm_references(

@@ -12,8 +12,9 @@ from triton_endpoints.endpoint.alarms import EndpointAlarms
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_endpoints.library.alarm_actions import AlarmActions, alarm_references
-from triton_endpoints.library.declaration import alarm_targets, resolve
+from triton_endpoints.library.declaration import alarm_targets
 from triton_endpoints.library.environment import EnvironmentProp, report
+from triton_endpoints.library.prop_types import has_right_types
 from triton_endpoints.library.props import Alarms, Scaling
 from triton_endpoints.library.reference import AnyEndpoint, Companion
 from triton_endpoints.library.shared_parts import claim
@@ -57,6 +58,8 @@ class TritonAlarms(Construct):
         super().__init__(scope, id)
         self.alarms: tuple[cloudwatch.IAlarm, ...] = ()
         """One for each threshold and severity."""
+        if not has_right_types(self, TritonAlarms, locals()):
+            return
         companion = Companion(
             endpoint=endpoint,
             environment=environment,
@@ -64,8 +67,7 @@ class TritonAlarms(Construct):
             instance_type=instance_type,
             variant=variant,
         )
-        declaration = companion.declaration(alarms=alarms, scaling=scaling)
-        resolution = resolve(self, declaration, shares=alarm_actions is None)
+        resolution = companion.resolve(self, alarms=alarms, scaling=scaling, shares=alarm_actions is None)
         if resolution is None:
             return
         targets = alarm_targets(self, resolution, alarm_actions)
@@ -106,10 +108,12 @@ class TritonScaling(Construct):
         super().__init__(scope, id)
         self.target: autoscaling.CfnScalableTarget | None = None
         """The scalable target; None where the props are wrong."""
+        if not has_right_types(self, TritonScaling, locals()):
+            return
         companion = Companion(
             endpoint=endpoint, environment=environment, instance_type=instance_type, variant=variant
         )
-        resolution = resolve(self, companion.declaration(scaling=scaling), shares=False)
+        resolution = companion.resolve(self, scaling=scaling)
         if (
             resolution is not None
             and resolution.endpoint.scaling is not None
@@ -166,10 +170,11 @@ class TritonDashboard(Construct):
             variant: The name of the endpoint's variant.
         """
         super().__init__(scope, id)
+        if not has_right_types(self, TritonDashboard, locals()):
+            return
         companion = Companion(
             endpoint=endpoint, environment=environment, instance_type=instance_type, variant=variant
         )
-        declaration = companion.declaration(alarms=alarms, scaling=scaling)
-        resolution = resolve(self, declaration, shares=False)
+        resolution = companion.resolve(self, alarms=alarms, scaling=scaling)
         if resolution is not None:
             EndpointDashboard(self, "Resource", endpoint=resolution.endpoint, widgets=widgets)

@@ -7,18 +7,19 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 
+from triton_endpoints.library.environment import is_wrong
 from triton_endpoints.library.network import VpcPlacement
 
 
 class ContainerHost(Resource):
     """A resource with a Model, whose role others grant to and whose connections they allow."""
 
-    _model: sagemaker.CfnModel | None
+    _model: sagemaker.CfnModel | None = None
     """None where the props are wrong."""
-    _own_role: iam.CfnRole | None
-    _role: iam.IRole | None
+    _own_role: iam.CfnRole | None = None
+    _role: iam.IRole | None = None
     """The one that was given; else None until somebody asks for it."""
-    _placement: VpcPlacement | None
+    _placement: VpcPlacement | None = None
 
     @property
     def role(self) -> iam.IRole:
@@ -43,6 +44,8 @@ class ContainerHost(Resource):
         Raises:
             ValueError: it has no `vpc`.
         """
+        if self._placement is None and is_wrong(self):
+            return ec2.Connections()
         if self._placement is None:
             raise ValueError(f"{self.node.path} has no security groups: give it a `vpc`")
         return ec2.Connections(security_groups=list(self._placement.groups))

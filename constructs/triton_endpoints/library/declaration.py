@@ -13,7 +13,7 @@ from constructs import Construct
 
 from triton_endpoints.endpoint.alarms import AlarmTargets
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
-from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions, action_findings
+from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
 from triton_endpoints.library.environment import (
     EnvironmentProp,
     EnvironmentSource,
@@ -125,7 +125,7 @@ def resolve(
             and is_name(declaration.environment)
         ):
             environment = shared_parts.read_for(construct)  # a name alone has no key, tags or boundary
-        findings = [*declaration.network.findings(), *action_findings(declaration.alarm_actions)]
+        findings = declaration.network.findings()
         if shares and shared_parts is None:
             SharedParts.go_without(construct, environment.deployment)
         values = environment.values.copy()

@@ -20,7 +20,8 @@ from triton_endpoints.library.declaration import Declaration, declare
 from triton_endpoints.library.environment import EnvironmentProp, invalid_props
 from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps
+from triton_endpoints.library.network import Subnets, VpcProps
+from triton_endpoints.library.prop_types import has_right_types
 from triton_endpoints.library.props import (
     Alarms,
     Capture,
@@ -48,8 +49,9 @@ class TritonEndpoint(ContainerHost, EndpointReference):
     stack of the endpoint has the functions that it needs.
     """
 
-    _parts: EndpointParts | None
-    _alarms: tuple[cloudwatch.IAlarm, ...] | None
+    _parts: EndpointParts | None = None
+    _alarms: tuple[cloudwatch.IAlarm, ...] | None = None
+    _support: EndpointSupport | None = None
 
     def __init__(
         self,
@@ -69,7 +71,7 @@ class TritonEndpoint(ContainerHost, EndpointReference):
         dashboard: bool | None = None,
         capture: Capture | None = None,
         vpc: ec2.IVpc | None = None,
-        vpc_subnets: ec2.SubnetSelection | None = None,
+        vpc_subnets: Subnets | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
         role: iam.IRole | None = None,
@@ -120,7 +122,9 @@ class TritonEndpoint(ContainerHost, EndpointReference):
             cloudformation: Raw properties, by resource and path.
             allow: Rules that are broken on purpose, each with the reason.
         """
-        super().__init__(scope, id, endpoint_name=endpoint_name)
+        super().__init__(scope, id, endpoint_name=str(endpoint_name))
+        if not has_right_types(self, TritonEndpoint, locals()):
+            return
         spec = PropsSpec(
             endpoint_name=endpoint_name,
             triton=triton,
@@ -173,7 +177,7 @@ class TritonEndpoint(ContainerHost, EndpointReference):
         dashboard: bool | None = None,
         role: iam.IRole | None = None,
         vpc: ec2.IVpc | None = None,
-        vpc_subnets: ec2.SubnetSelection | None = None,
+        vpc_subnets: Subnets | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
     ) -> TritonEndpoint:
         """Declare the endpoint that a spec describes.
@@ -197,13 +201,17 @@ class TritonEndpoint(ContainerHost, EndpointReference):
             vpc_subnets: Which of its subnets; default: the private ones.
             security_groups: Those of the containers; default: a new one.
         """
+        props = locals()
+        endpoint = _SpecEndpoint(scope, id, endpoint_name=id)
+        if not has_right_types(endpoint, TritonEndpoint.from_spec, props):
+            return endpoint
         source = FileSpec(
             file=Path(spec),
             lock=Path(lock) if lock is not None else None,
             model_data_url=model_data_url,
             model_data_key=model_data_key,
         )
-        endpoint = _SpecEndpoint(scope, id, endpoint_name=source.endpoint_name(id))
+        endpoint._name = source.endpoint_name(id)
         endpoint._declare(
             Declaration(
                 spec=source,
@@ -272,7 +280,7 @@ class TritonEndpoint(ContainerHost, EndpointReference):
         return self._alarms
 
     def _declare(self, declaration: Declaration) -> None:
-        self._role, self._alarms, self._support = declaration.role, None, declaration.support
+        self._role, self._support = declaration.role, declaration.support
         self._placement = declaration.network.placement(self)
         self._parts = declare(self, declaration, self._placement)
         self._model = self._parts.model if self._parts else None

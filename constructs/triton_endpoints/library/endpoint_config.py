@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jsii
 from aws_cdk import Duration, Resource
@@ -15,8 +16,9 @@ from constructs import Construct
 
 from triton_endpoints.endpoint.sagemaker_endpoint import production_variant
 from triton_endpoints.library.environment import report
+from triton_endpoints.library.prop_types import has_right_types
 from triton_endpoints.library.sagemaker_model import SageMakerModel, facts_of
-from triton_fleet.endpoint.resolved_endpoint import VARIANT
+from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.findings import Finding
 
 
@@ -56,7 +58,7 @@ class TritonEndpointConfig(Resource):
         variants: Sequence[Variant],
         volume_key: kms.IKey | None = None,
         detailed_observability: bool = False,
-        capture: sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | None = None,
+        capture: sagemaker.CfnEndpointConfig.DataCaptureConfigProperty | Mapping[str, Any] | None = None,
     ) -> None:
         """Declare the configuration.
 
@@ -69,17 +71,23 @@ class TritonEndpointConfig(Resource):
             capture: Which calls are captured, and where; default: none.
         """
         super().__init__(scope, id)
+        self._config: sagemaker.CfnEndpointConfig | None = None
+        if not has_right_types(self, TritonEndpointConfig, locals()):
+            return
         names = [variant.name for variant in variants]
         if len(set(names)) < len(names):
             message = f"two variants are named {max(names, key=names.count)!r}"
             finding = Finding(code="FL112", message=message, file=Path("variants"), hint="give each `name=`")
             report(self, [finding])
+        facts = [endpoint for variant in variants if (endpoint := facts_of(variant.model))]
+        if len(facts) < len(variants):
+            return  # the Models themselves report why
         self._config = sagemaker.CfnEndpointConfig(
             self,
             "Resource",
-            production_variants=[self._variant(variant) for variant in variants],
+            production_variants=[_properties(*pair) for pair in zip(variants, facts, strict=True)],
             kms_key_id=volume_key.key_arn if volume_key else None,
-            data_capture_config=capture,
+            data_capture_config=dict(capture) if isinstance(capture, Mapping) else capture,
             # New configurations have detailed observability on by default, and it is billed.
             metrics_config=sagemaker.CfnEndpointConfig.MetricsConfigProperty(
                 enable_detailed_observability=detailed_observability, enable_enhanced_metrics=False
@@ -89,24 +97,25 @@ class TritonEndpointConfig(Resource):
     @property
     def endpoint_config_name(self) -> str:
         """The EndpointConfigName for an endpoint."""
-        return self._config.attr_endpoint_config_name
+        return self._config.attr_endpoint_config_name if self._config else "unresolved"
 
     @property
     def endpoint_config_ref(self) -> interfaces.EndpointConfigReference:
         """The reference by which generated constructs of the CDK take a configuration."""
-        return interfaces.EndpointConfigReference(endpoint_config_arn=self._config.ref)
-
-    @staticmethod
-    def _variant(variant: Variant) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
-        endpoint = facts_of(variant.model)
-        seconds = [
-            int(time.to_seconds()) if time else None for time in (variant.model_download, variant.startup)
-        ]
-        return production_variant(
-            name=variant.name,
-            model_name=variant.model.model_name,
-            endpoint=endpoint,
-            weight=variant.weight,
-            model_download=seconds[0],
-            startup=seconds[1],
+        return interfaces.EndpointConfigReference(
+            endpoint_config_arn=self._config.ref if self._config else "unresolved"
         )
+
+
+def _properties(
+    variant: Variant, endpoint: ResolvedEndpoint
+) -> sagemaker.CfnEndpointConfig.ProductionVariantProperty:
+    times = [time.to_seconds() if time else None for time in (variant.model_download, variant.startup)]
+    return production_variant(
+        name=variant.name,
+        model_name=variant.model.model_name,
+        endpoint=endpoint,
+        weight=variant.weight,
+        model_download=times[0],
+        startup=times[1],
+    )

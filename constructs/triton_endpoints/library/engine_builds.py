@@ -21,6 +21,7 @@ from triton_endpoints.library.environment import (
     report,
     tag,
 )
+from triton_endpoints.library.prop_types import has_right_types
 from triton_endpoints.library.shared_parts import claim_builds, with_bucket
 from triton_endpoints.library.support import EndpointSupport, shared_by
 from triton_fleet.findings import Finding, FindingsError
@@ -66,6 +67,8 @@ class EngineBuilds(Construct):
         self._project: codebuild.IProject | None = None
         self._job_role: iam.IRole | None = None
         self._builds: BuildParts | None = None
+        if not has_right_types(self, EngineBuilds, locals()):
+            return
         try:
             source = read_environment(self, environment)
             deployment = with_bucket(source.deployment, bucket)

@@ -99,6 +99,11 @@ def report(construct: Construct, findings: Iterable[Finding]) -> None:
             Annotations.of(construct).add_warning_v2(f"triton-fleet:{finding.code}", text(finding))
 
 
+def is_wrong(construct: Construct) -> bool:
+    """Whether errors of a construct will fail the synth."""
+    return bool(_errors[reference(construct)])
+
+
 def invalid_props(*constructs: Construct) -> ValueError:
     """An error with what the synth will report of constructs, for what these cannot give."""
     lines = [
@@ -141,7 +146,8 @@ class FleetEnvironment:
         engine_builds: Where and how TensorRT engines are built.
         allowed_roles: Roles that a raw `ExecutionRoleArn` may name, or their ARNs.
         allowed_registries: Accounts and hosts that a raw `Image` may be of.
-        allowed_invokers: Accounts and ARNs of roles that may be invokers; default: this account's roles.
+        allowed_invokers: Accounts, and roles or their ARNs, that may be invokers; default: the account's own
+            roles.
         allowed_networks: Subnets and security groups that a spec file may name; those of a prop `vpc` are
             allowed.
         protected_tags: Keys of tags that only `tags` of the environment may set.
@@ -161,7 +167,7 @@ class FleetEnvironment:
     engine_builds: Keys = field(default_factory=dict)
     allowed_roles: Sequence[str | iam.IRole] = ()
     allowed_registries: Sequence[str] = ()
-    allowed_invokers: Sequence[str] | None = None
+    allowed_invokers: Sequence[str | iam.IRole] | None = None
     allowed_networks: Sequence[str] = ()
     protected_tags: Sequence[str] = ()
     shell_access: bool = False

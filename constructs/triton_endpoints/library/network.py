@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
@@ -12,6 +13,9 @@ from constructs import Construct
 
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding
+
+Subnets: TypeAlias = ec2.SubnetSelection | Mapping[str, Any]
+"""A selection of subnets, or its arguments by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +53,7 @@ class VpcProps:
     """Where the containers of an endpoint are to be, as props; all None for SageMaker's own network."""
 
     vpc: ec2.IVpc | None = None
-    subnets: ec2.SubnetSelection | None = None
+    subnets: Subnets | None = None
     groups: Sequence[ec2.ISecurityGroup] | None = None
 
     def placement(self, scope: Construct) -> VpcPlacement | None:
@@ -75,7 +79,9 @@ class VpcProps:
         return [Finding(code="FL111", message=message, file=Path("vpc"), hint=hint)]
 
 
-def _select(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> ec2.SelectedSubnets:
+def _select(vpc: ec2.IVpc, subnets: Subnets) -> ec2.SelectedSubnets:
+    if isinstance(subnets, Mapping):
+        subnets = ec2.SubnetSelection(**subnets)
     return vpc.select_subnets(
         availability_zones=subnets.availability_zones,
         one_per_az=subnets.one_per_az,

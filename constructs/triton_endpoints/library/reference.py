@@ -13,9 +13,10 @@ from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk.interfaces import aws_sagemaker as interfaces
 from constructs import Construct
 
-from triton_endpoints.library.declaration import Declaration
+from triton_endpoints.library.declaration import Declaration, Resolution, resolve
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.model import TritonModel
+from triton_endpoints.library.prop_types import has_right_types
 from triton_endpoints.library.props import UNSET, Alarms, Instance, Metrics, Scaling
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
@@ -194,7 +195,10 @@ class ImportedEndpoint(EndpointReference):
             metrics: Metrics in addition to SageMaker's own; here `triton` is off by default, because only the
                 containers of this product publish Triton's metrics to `TritonFleet/NAME`.
         """
-        super().__init__(scope, id, endpoint_name=endpoint_name)
+        super().__init__(scope, id, endpoint_name=str(endpoint_name))
+        self._spec: PropsSpec | None = None
+        if not has_right_types(self, ImportedEndpoint, locals()):
+            return
         metrics = metrics or Metrics()
         self._spec = PropsSpec(
             endpoint_name=endpoint_name,
@@ -237,10 +241,19 @@ class Companion:
             return self.endpoint.attr_endpoint_name
         return self.endpoint.endpoint_name
 
-    def declaration(self, *, alarms: Alarms | None = None, scaling: Scaling | None = None) -> Declaration:
-        """The endpoint as it is described, with the alarms and scaling of the companion, for the rules."""
+    def resolve(
+        self,
+        construct: Construct,
+        *,
+        alarms: Alarms | None = None,
+        scaling: Scaling | None = None,
+        shares: bool = False,
+    ) -> Resolution | None:
+        """The endpoint as it is described, with alarms and scaling of a construct; None where it is wrong."""
         description = self.endpoint if isinstance(self.endpoint, ImportedEndpoint) else None
         spec = description._spec if description else self._bare_spec()
+        if spec is None:
+            return None  # the description itself reports why
         if self.instance_type is not None:
             spec = replace(spec, instance=Instance(type=self.instance_type))
         environment, support = self.environment, self.support
@@ -248,13 +261,14 @@ class Companion:
             environment, support = description._environment, description._support
         if environment is None and support is None:
             environment = "app"
-        return Declaration(
+        declaration = Declaration(
             spec=replace(spec, alarms=alarms, scaling=scaling),
             environment=environment,
             support=support,
             variant=self.variant,
             declares_model=False,
         )
+        return resolve(construct, declaration, shares=shares)
 
     def _bare_spec(self) -> PropsSpec:
         return PropsSpec(

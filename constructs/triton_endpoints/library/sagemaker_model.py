@@ -14,11 +14,12 @@ from constructs import Construct
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.library.container_host import ContainerHost
-from triton_endpoints.library.declaration import Declaration, resolve
-from triton_endpoints.library.environment import EnvironmentProp, invalid_props
+from triton_endpoints.library.declaration import Declaration, Resolution, resolve
+from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
-from triton_endpoints.library.network import VpcProps
+from triton_endpoints.library.network import Subnets, VpcProps
+from triton_endpoints.library.prop_types import has_right_types
 from triton_endpoints.library.props import Container, Instance, Keys, Metrics
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
@@ -55,6 +56,8 @@ class TritonRole(iam.Role):
 class SageMakerModel(ContainerHost):
     """A Model and its execution role, for an endpoint configuration of the app's own."""
 
+    _resolution: Resolution | None = None
+
     def __init__(
         self,
         scope: Construct,
@@ -67,7 +70,7 @@ class SageMakerModel(ContainerHost):
         environment: EnvironmentProp | None = None,
         support: EndpointSupport | None = None,
         vpc: ec2.IVpc | None = None,
-        vpc_subnets: ec2.SubnetSelection | None = None,
+        vpc_subnets: Subnets | None = None,
         security_groups: Sequence[ec2.ISecurityGroup] | None = None,
         isolated: bool = False,
         role: iam.IRole | None = None,
@@ -104,6 +107,8 @@ class SageMakerModel(ContainerHost):
             allow: Rules that are broken on purpose, each with the reason.
         """
         super().__init__(scope, id)
+        if not has_right_types(self, SageMakerModel, locals()):
+            return
         spec = PropsSpec(
             endpoint_name=endpoint_name,
             triton=triton,
@@ -127,7 +132,6 @@ class SageMakerModel(ContainerHost):
         )
         resolution = resolve(self, declaration, self._placement, shares=False)
         self._resolution, self._role = resolution, role
-        self._model = self._own_role = None
         if resolution is not None:
             endpoint_role = EndpointRole(self, "Role", endpoint=resolution.endpoint, given_role=role)
             endpoint_model = EndpointModel(self, "Resource", endpoint=resolution.endpoint, role=endpoint_role)
@@ -150,12 +154,6 @@ class SageMakerModel(ContainerHost):
         return interfaces.ModelReference(model_arn=self.model_arn)
 
 
-def facts_of(model: SageMakerModel) -> ResolvedEndpoint:
-    """The facts that a Model's props lead to, such as the host image that a configuration needs.
-
-    Raises:
-        ValueError: the props are wrong; the text is that of the synth.
-    """
-    if model._resolution is None:
-        raise invalid_props(model)
-    return model._resolution.endpoint
+def facts_of(model: SageMakerModel) -> ResolvedEndpoint | None:
+    """The facts that a Model's props lead to, such as its host image; None where these are wrong."""
+    return model._resolution.endpoint if model._resolution else None

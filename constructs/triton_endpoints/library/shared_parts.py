@@ -93,6 +93,8 @@ def calls(
 class SharedParts:
     """The shared parts of one support.
 
+    The environment is None where a prop of the support has a wrong type, which the support reports.
+
     Attributes:
         construct: The support.
         environment: The environment and its source; None where it is wrong, which the support reports.
@@ -107,7 +109,7 @@ class SharedParts:
     def __init__(
         self,
         construct: Construct,
-        environment_prop: EnvironmentProp,
+        environment_prop: EnvironmentProp | None,
         bucket: s3.IBucket | None,
         *,
         is_declared: bool,
@@ -117,7 +119,7 @@ class SharedParts:
         self.deployment: Deployment | None = None
         self.parts: FoundationParts | None = None
         try:
-            self.environment = read_environment(construct, environment_prop)
+            self.environment = self.read_for(construct)
         except FindingsError as error:
             report(construct, error.findings)
             return
@@ -152,8 +154,10 @@ class SharedParts:
         """The environment, as of a construct in another stack perhaps.
 
         Raises:
-            FindingsError: it is wrong, or that stack is elsewhere.
+            FindingsError: it is wrong, or that stack is elsewhere; it is empty if the support reports why.
         """
+        if self._environment_prop is None:
+            raise FindingsError([])
         return read_environment(construct, self._environment_prop)
 
     @property

@@ -9,6 +9,7 @@ from constructs import Construct
 from triton_endpoints.endpoint.alarms import topic_parameter
 from triton_endpoints.foundation import declare_foundation
 from triton_endpoints.library.environment import EnvironmentProp, bound_roles, invalid_props, report, tag
+from triton_endpoints.library.prop_types import has_right_types
 from triton_endpoints.library.shared_parts import SharedParts, claim_builds
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.alarms import AlarmSeverity
@@ -47,7 +48,8 @@ class EndpointSupport(Construct):
         """
         super().__init__(scope, id)
         self._topics = dict[AlarmSeverity, sns.ITopic]()
-        self._shared_parts = shared_parts = SharedParts(self, environment, bucket, is_declared=True)
+        own_environment = environment if has_right_types(self, EndpointSupport, locals()) else None
+        self._shared_parts = shared_parts = SharedParts(self, own_environment, bucket, is_declared=True)
         if shared_parts.deployment is not None and shared_parts.environment is not None:
             tag(self, shared_parts.deployment.tags)
             bound_roles(self, shared_parts.deployment)
@@ -133,7 +135,8 @@ class _DeployedSupport(EndpointSupport):
     ) -> None:
         super(EndpointSupport, self).__init__(scope, id)
         self._topics = dict[AlarmSeverity, sns.ITopic]()
-        self._shared_parts = SharedParts(self, environment, bucket, is_declared=False)
+        own_environment = environment if has_right_types(self, _DeployedSupport, locals()) else None
+        self._shared_parts = SharedParts(self, own_environment, bucket, is_declared=False)
 
 
 def shared_by(support: EndpointSupport) -> SharedParts:

@@ -58,7 +58,7 @@ def is_token(value: object) -> bool:
             return "{Token[" in value and bool(Token.is_unresolved(value))
         case int() | float():
             return value < _LEAST_NUMBER and bool(Token.is_unresolved(value))
-    return bool(Token.is_unresolved(value))
+    return hasattr(value, "__jsii_type__") and bool(Token.is_unresolved(value))
 
 
 class NumberToken(float):

@@ -139,7 +139,7 @@ def test_a_severity_that_does_not_exist_is_refused_and_mutes_no_alarm() -> None:
     host.endpoint(alarm_actions={"critcal": [page]})
     (problem,) = host.problems()
     assert problem == (
-        "[Host/Embeddings] alarm_actions.critcal: FL112 `alarm_actions` has the key 'critcal', which is not a severity;"
+        "[Host/Embeddings] alarm_actions.critcal: FL110 unknown key `alarm_actions.critcal`;"
         " remedy: did you mean `critical`?"
     )
 
@@ -150,7 +150,7 @@ def test_an_action_that_is_not_in_a_list_is_refused_at_its_prop() -> None:
     host.endpoint(alarm_actions=actions.SnsAction(sns.Topic(host.stack, "Page", enforce_ssl=True)))
     (problem,) = host.problems()
     assert problem.startswith("[Host/Embeddings] alarm_actions: FL112 `alarm_actions` is a SnsAction")
-    assert problem.endswith("remedy: give a list of actions, or one for each severity")
+    assert problem.endswith("it must be a list of IAlarmAction or a mapping; remedy: put it in a list")
 
 
 @pytest.mark.parametrize("kind", ["endpoint", "model"])
