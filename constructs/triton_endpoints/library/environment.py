@@ -119,11 +119,23 @@ def reference(construct: IConstruct) -> str:
     return str(construct.__jsii_ref__.ref)  # type: ignore[attr-defined]
 
 
+_PHRASES: Mapping[str, str] = {
+    r", the same as the file's": "",
+    r"Name, as in .* stack names\.": "write lower-case letters and digits, with single hyphens between them",
+    r"environments/[a-z0-9-]+\.yaml": "the environment",
+}
+"""Phrases about files, and those in their place where props are wrong."""
+
+
 def text(finding: Finding) -> str:
     """One finding as a line: place, code, message, remedy."""
     location = f"{finding.place}: " if finding.place not in ("", ".") else ""
     hint = f"; remedy: {finding.hint}" if finding.hint else ""
-    return f"{location}{finding.code} {finding.message}{hint}"
+    line = f"{finding.code} {finding.message}{hint}"
+    if finding.line == 0:
+        for phrase, words in _PHRASES.items():
+            line = re.sub(phrase, words, line)
+    return f"{location}{line}"
 
 
 SUFFIX = ".yaml"

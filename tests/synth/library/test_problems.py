@@ -61,6 +61,23 @@ def test_messages_name_props_where_they_are_not_called_as_keys() -> None:
     ]
 
 
+def test_a_remedy_speaks_of_no_file_to_users_of_props() -> None:
+    host = Host()
+    host.support()
+    host.endpoint(
+        endpoint_name="bad name",
+        cloudformation={"EndpointConfig": {"ProductionVariants.0.EnableSSMAccess": True}},
+    )
+    host.endpoint("Shell", cloudformation={"EndpointConfig": {"ProductionVariants.0.EnableSSMAccess": True}})
+    EndpointSupport(host.stack, "Wrong", environment=FleetEnvironment(name="Prod-1"))
+    remedies = [problem.split("; remedy: ")[1] for problem in host.problems()]
+    assert sorted(remedies) == [
+        "Fixed public name: letters, digits and inner hyphens, at most 63.",
+        "leave it out, or write `shell_access: true` in the environment: a spec cannot `allow` it",
+        "write lower-case letters and digits, with single hyphens between them",
+    ]
+
+
 def test_what_only_a_vpc_has_is_refused_without_one_beside_all_other_mistakes(tmp_path: Path) -> None:
     host = Host()
     host.support()

@@ -134,7 +134,8 @@ def disallowed_shell_access(endpoint: EndpointContext) -> Iterator[Problem]:
         return
     for raw in _of_variants(endpoint, "EnableSSMAccess"):
         if raw.value is not False and not raw.takes_out:
-            message = f"{raw.name} is {value_text(raw.value)}: the environment allows no shell in a container"
+            state = "is true" if raw.value is True else "may be true"
+            message = f"{raw.name} {state}: the environment allows no shell in a container"
             file = endpoint.environment.file
             hint = f"leave it out, or write `shell_access: true` in {file}: a spec cannot `allow` it"
             yield Problem(raw.path, message, hint)
