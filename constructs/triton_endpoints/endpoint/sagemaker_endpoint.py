@@ -236,7 +236,7 @@ class SageMakerEndpoint(Construct):
         modes = {"Input": capture.requests, "Output": capture.responses}
         return sagemaker.CfnEndpointConfig.DataCaptureConfigProperty(
             enable_capture=True,
-            initial_sampling_percentage=int(capture.sample),
+            initial_sampling_percentage=capture.sample,
             destination_s3_uri=f"s3://{deployment.bucket}/{endpoint.capture_prefix.rstrip('/')}",
             kms_key_id=deployment.bucket_key,
             capture_options=[

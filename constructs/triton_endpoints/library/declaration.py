@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import jsii
 from aws_cdk import Annotations, CfnMapping, CfnResource, IStableAnyProducer, Lazy, Stack, TagManager
@@ -14,6 +13,7 @@ from constructs import Construct
 from triton_endpoints.endpoint.alarms import AlarmTargets
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
 from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
+from triton_endpoints.library.contexts import computed_names, contexts_of, runs_of
 from triton_endpoints.library.environment import (
     EnvironmentProp,
     EnvironmentSource,
@@ -36,17 +36,11 @@ from triton_fleet.context.registries import Repository
 from triton_fleet.endpoint.resolve import assemble_endpoint
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
-from triton_fleet.project.fleet_files import FleetFiles
-from triton_fleet.project.layers import Layering
-from triton_fleet.project.project import LoadedSpec, load_spec
-from triton_fleet.project.spec_files import root_of
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import Mode
-from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.source import Source, finding_at
-
-T = TypeVar("T")
+from triton_fleet.spec.source import finding_at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +132,9 @@ def resolve(
         report(construct, map(declaration.spec.in_props, error.findings))
         return None
     report(construct, map(declaration.spec.in_props, warnings))
-    if names := values.names[len(environment.values.names) :]:
-        Annotations.of(construct).add_info(f"not checked, as the synth does not know it: {', '.join(names)}")
+    if values.names:
+        names = ", ".join(values.names)
+        Annotations.of(construct).add_info(f"not checked, as the synth does not know it: {names}")
     tag(construct, endpoint.tags)
     bound_roles(construct, endpoint.deployment)
     return Resolution(endpoint, shared_parts)
@@ -209,39 +204,35 @@ def _resolve(
         FindingsError: every mistake.
     """
     deployment = (shared_parts.deployment if shared_parts else None) or environment.deployment
-    environments = environment.runs or ((environment.environment, environment.source),)
     try:
-        sources = [_with_network(source, placement) for source in declaration.spec.sources(values)]
-        root = root_of(sources[0].file)
-        files = FleetFiles(root) if root else None
-        count = max(len(sources), len(environments))
-        spec_files = values.run(
-            lambda run: load_spec(_of(sources, run), Layering(files, _of(environments, run)[1])), count
-        )
+        contexts = contexts_of(declaration.spec, runs_of(environment), values, placement)
     except FindingsError as error:
         raise FindingsError([*earlier_findings, *error.findings]) from error
-    own_environment = environments[0][0].model_copy(update={"environment": deployment.environment})
-    data = declaration.spec.data(construct, spec_files[0], own_environment)
-    contexts = [
-        EndpointContext(
-            loaded_spec=spec_file,
-            environment=_with_allowed_network(_of(environments, run)[0], placement),
-            lock=data.lock,
-        )
-        for run, spec_file in enumerate(spec_files)
-    ]
+    loaded_spec, first_environment = contexts[0].loaded_spec, runs_of(environment)[0][0]
+    own_environment = first_environment.model_copy(update={"environment": deployment.environment})
+    data = declaration.spec.data(construct, loaded_spec, own_environment)
+    contexts = [replace(context, lock=data.lock) for context in contexts]
     rule_results = values.common([rule_findings(context, is_deploy=True) for context in contexts])
-    bucket_findings = [] if shared_parts else _bucket_findings(deployment, spec_files[0], data)
+    bucket_findings = [] if shared_parts else _bucket_findings(deployment, loaded_spec, data)
     image_issues = (
-        router_findings(declaration.image, spec_files[0].spec, own_environment) if declaration.image else []
+        router_findings(declaration.image, loaded_spec.spec, own_environment) if declaration.image else []
     )
     findings = [*earlier_findings, *bucket_findings, *data.findings, *image_issues, *rule_results]
     deployment = _with_dashboard(deployment, declaration.dashboard)
-    endpoints = [
-        assemble_endpoint(deployment, context, findings, data.model_data) for context in contexts[:2]
-    ]
-    endpoint = endpoints[0] if count == 1 else values.put_back(*endpoints)
-    if len({context.named_ami or (context.ami and context.ami.name) for context in contexts}) > 1:
+
+    def assemble(context: EndpointContext) -> ResolvedEndpoint:
+        return assemble_endpoint(deployment, replace(context, lock=data.lock), findings, data.model_data)
+
+    endpoints = [assemble(context) for context in contexts[:2]]
+    endpoint = endpoints[0]
+    if len(contexts) > 1:
+        try:
+            endpoint = values.put_back(*endpoints)
+        except FindingsError as error:
+            names = computed_names(declaration.spec, environment, values, placement, assemble)
+            raise values.refusal(names) from error
+    amis = {context.ami.name if context.ami else None for context in contexts}
+    if contexts[0].named_ami is None and len(amis) > 1:
         endpoint = replace(endpoint, ami=None)  # which host image fits depends on a value
     if is_token(endpoint.instance.type):
         endpoint = _with_any_instance(endpoint, contexts)
@@ -298,11 +289,6 @@ def _with_registry(construct: Construct, endpoint: ResolvedEndpoint) -> Resolved
     )
 
 
-def _of(runs: Sequence[T], run: int) -> T:
-    """The item of a run; one that depends on no value of the deploy is of all runs."""
-    return runs[run] if len(runs) > 1 else runs[0]
-
-
 def _bucket_findings(deployment: Deployment, spec_file: LoadedSpec, data: SpecData) -> list[Finding]:
     """Findings about props that need a support's bucket, unless the environment names another."""
     if deployment.given_bucket is not None:
@@ -339,22 +325,6 @@ def _first_deploy(
     publish = f"fleet publish --env {endpoint.deployment.environment} {endpoint.name}"
     hint = f"put the EndpointSupport into a stack of its own, deploy that, and run `{publish}`"
     return [Finding(code="FL612", message=message, hint=hint, severity=Severity.WARNING)]
-
-
-def _with_network(source: Source, placement: VpcPlacement | None) -> Source:
-    if placement is None:
-        return source
-    value = source.data.get("network")
-    network = {**(value if isinstance(value, dict) else {}), **placement.keys}
-    return Source(source.file, {**source.data, "network": network}, source.marks)
-
-
-def _with_allowed_network(environment: Environment, placement: VpcPlacement | None) -> Environment:
-    """The environment, in which the VPC that the app's own code names is allowed."""
-    if placement is None:
-        return environment
-    ids = (id for kind in placement.keys.values() for id in kind)
-    return environment.model_copy(update={"allowed_networks": (*environment.allowed_networks, *ids)})
 
 
 def _with_dashboard(deployment: Deployment, dashboard: bool | None) -> Deployment:

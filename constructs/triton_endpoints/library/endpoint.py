@@ -30,6 +30,7 @@ from triton_endpoints.library.props import (
     Keys,
     Logs,
     Metrics,
+    Number,
     Rollout,
     Sample,
     Scaling,
@@ -76,7 +77,7 @@ class TritonEndpoint(ContainerHost, EndpointReference):
         isolated: bool = False,
         role: iam.IRole | None = None,
         container: Container | None = None,
-        container_environment: Mapping[str, str] | None = None,
+        container_environment: Mapping[str, str | Number] | None = None,
         metrics: Metrics | None = None,
         logs: Logs | None = None,
         timeouts: Timeouts | None = None,
@@ -112,7 +113,7 @@ class TritonEndpoint(ContainerHost, EndpointReference):
             role: What the container acts in; default: a role of its own. It gets the permissions that the
                 container needs, unless it is imported as immutable.
             container: Settings of the container; default: those of a spec.
-            container_environment: Further variables of the container.
+            container_environment: Further variables of the container: text, or numbers that are tokens.
             metrics: Metrics in addition to SageMaker's own; default: those of a spec.
             logs: How long logs are kept; without it and a support, SageMaker makes the log groups.
             timeouts: How long SageMaker waits for a new instance; default: those of a spec.

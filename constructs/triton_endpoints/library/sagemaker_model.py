@@ -20,7 +20,7 @@ from triton_endpoints.library.image import TritonImage
 from triton_endpoints.library.model import TritonModel
 from triton_endpoints.library.network import Subnets, VpcProps
 from triton_endpoints.library.prop_types import has_right_types
-from triton_endpoints.library.props import Container, Instance, Keys, Metrics
+from triton_endpoints.library.props import Container, Instance, Keys, Metrics, Number
 from triton_endpoints.library.spec import PropsSpec
 from triton_endpoints.library.support import EndpointSupport
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
@@ -75,7 +75,7 @@ class SageMakerModel(ContainerHost):
         isolated: bool = False,
         role: iam.IRole | None = None,
         container: Container | None = None,
-        container_environment: Mapping[str, str] | None = None,
+        container_environment: Mapping[str, str | Number] | None = None,
         metrics: Metrics | None = None,
         image: TritonImage | None = None,
         cloudformation: Mapping[str, Keys] | None = None,
@@ -100,7 +100,7 @@ class SageMakerModel(ContainerHost):
             role: What the container acts in; default: a role of its own. It gets the permissions that the
                 container needs, unless it is imported as immutable.
             container: Settings of the container; default: those of a spec.
-            container_environment: Further variables of the container.
+            container_environment: Further variables of the container: text, or numbers that are tokens.
             metrics: Metrics in addition to SageMaker's own; default: those of a spec.
             image: The container's image; default: SageMaker's own of the release.
             cloudformation: Raw properties, by resource and path.

@@ -194,6 +194,9 @@ class PropsSpec:
     def _version_findings(self) -> list[Finding]:
         """A shared container in S3 without versions, for which it could not wait; or a folder with some."""
         model, place = self.model, Path("model.versions")
+        numbers = [(name, number) for name, versions in model.versions.items() for number in versions]
+        if wrong := [_version_finding(*pair) for pair in numbers if not _is_version(pair[1])]:
+            return wrong
         if mode_of(model) is not Mode.SHARED_CONTAINER or bool(model.versions) is (model.folder is None):
             return []
         message = "nothing shows which versions of the models in S3 Triton loads"
@@ -267,6 +270,19 @@ class FileSpec:
             return self.lock
         name, fleet = f"{spec.endpoint}.lock.yaml", root_of(self.file)
         return self.file.parent / name if fleet is None else fleet / "locks" / environment / name
+
+
+def _is_version(number: float) -> bool:
+    return isinstance(number, int) and number >= 0
+
+
+def _version_finding(model: str, number: float) -> Finding:
+    place = f"model.versions.{model}"
+    if is_token(number):
+        message = f"the deploy decides `{place}`, of which the synth has to compute what the container loads"
+        return Finding(code="FL616", message=message, hint="write the value itself", file=Path(place))
+    message = f"`{place}` has {number}, and a version is a whole number, at least 0"
+    return Finding(code="FL112", message=message, hint="write the name of its folder", file=Path(place))
 
 
 def _path(key: str) -> KeyPath:

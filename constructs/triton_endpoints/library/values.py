@@ -26,6 +26,8 @@ _ACCOUNTS = ("210987654321", "321098765432", "432109876543", "543210987654")
 _REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "ap-southeast-1")
 _TYPES = ("ml.g5.xlarge", "ml.g5.12xlarge", "ml.g4dn.xlarge", "ml.c5.xlarge")
 _WORD = "value-{0}"
+FIRST_NUMBER = 1
+"""The least stand-in for a number: the most of a range is a literal, which the least has to be below."""
 _FORMS: Mapping[KeyPath, str | Sequence[str]] = {
     ("instance", "type"): _TYPES,
     ("triton",): tuple(releases()[-RUNS:]),
@@ -90,10 +92,16 @@ class Values:
         self._own_names: dict[str, str] = {}
         self.names: list[str] = []
         """The props that hold them, as findings name them."""
+        self._varied_name: str | None = None
 
-    def copy(self) -> Values:
-        """The same values, to which others are added."""
+    def copy(self, varied_name: str | None = None) -> Values:
+        """The same values, to which others are added.
+
+        Args:
+            varied_name: The prop whose value alone has several stand-ins; default: all have.
+        """
         values = Values()
+        values._varied_name = varied_name
         values._texts, values._numbers = list(self._texts), dict(self._numbers)
         values._thresholds, values._own_names = dict(self._thresholds), dict(self._own_names)
         values.names = list(self.names)
@@ -125,7 +133,13 @@ class Values:
         account, region = (str(data.get(key, "")) for key in ("account", "region"))
         stand_ins = {path: self._stand_ins(value, path, account, region) for path, value in tokens.items()}
         stand_ins |= own or {}
-        self.names += [name(path) for path in tokens]
+        names = {path: name(path) for path in tokens}
+        self.names += names.values()
+        if self._varied_name is not None:
+            stand_ins = {
+                path: alternatives if names.get(path) == self._varied_name else [alternatives[0]] * RUNS
+                for path, alternatives in stand_ins.items()
+            }
         return [cast(dict[str, object], _with(data, (), stand_ins, run)) for run in range(RUNS)]
 
     def run(self, read: Callable[[int], T], count: int) -> list[T]:
@@ -149,10 +163,9 @@ class Values:
             return results
         if count == 1 or (common := self.common(runs)):
             raise FindingsError(runs[0] if count == 1 else common)
-        names = [
-            name for name in self.names if any(str(result.file) == name for run in runs for result in run)
-        ]
-        raise self._refusal(names)
+        places = {str(finding.file) for run in runs for finding in run}
+        names = [name for name in self.names if any(_is_at(name, place) for place in places)]
+        raise self.refusal(names)
 
     def put(self, token: str, stand_ins: Sequence[str]) -> None:
         """A value that has stand-ins already, such as the account of a stack."""
@@ -185,6 +198,9 @@ class Values:
         if isinstance(first, str) and isinstance(second, str) and type(first) is str:
             if (text := self._put_into_text(first, second)) is not None:
                 return text
+            numbers = tuple(int(text) for text in (first, second) if text.isdecimal())
+            if (number := self._numbers.get(numbers)) is not None:
+                return f"{number}"
         elif isinstance(first, int | float) and isinstance(second, int | float):
             if (number := self._numbers.get((first, second))) is not None:
                 return number
@@ -205,12 +221,12 @@ class Values:
         elif is_dataclass(first) and is_dataclass(second) and not isinstance(first, type):
             names = [field.name for field in fields(first)]
             return replace(first, **dict(self._changes(first, second, names)))
-        raise self._refusal()
+        raise self.refusal()
 
     def _put_into_alarm(self, first: Alarm, second: Alarm) -> Alarm:
         """An alarm of a threshold in CloudWatch's own unit, which no graph shows and no text states."""
         if (threshold := self._thresholds.get((first.graph_threshold, second.graph_threshold))) is None:
-            raise self._refusal()
+            raise self.refusal()
         alarms = [
             replace(
                 alarm,
@@ -255,7 +271,8 @@ class Values:
                 start, second_start = start + 1, second_start + 1
         return "".join(result)
 
-    def _refusal(self, names: Sequence[str] = ()) -> FindingsError:
+    def refusal(self, names: Sequence[str] = ()) -> FindingsError:
+        """An error about values of which something is computed; without names it may be any of them."""
         props = ", ".join(f"`{name}`" for name in names or self.names)
         message = f"the deploy decides {props}, of which the synth has to compute something"
         return FindingsError([Finding(code="FL616", message=message, hint="write the value itself")])
@@ -263,14 +280,15 @@ class Values:
     def _stand_ins(self, value: object, path: KeyPath, account: str, region: str) -> Sequence[object]:
         number = len(self._texts) + len(self._numbers) + len(self._thresholds)
         if isinstance(value, int | float):
-            numbers = tuple(range(RUNS * number + 5, RUNS * number + 5 + RUNS))
+            start = RUNS * number + FIRST_NUMBER
+            numbers = tuple(range(start, start + RUNS))
             if path[:1] == ("alarms",):
                 unit = "ms" if str(path[1]).startswith(("latency", "overhead")) else "%"
                 self._thresholds[numbers[:2]] = NumberToken(value)
                 return [f"{stand_in}{unit}" for stand_in in numbers]
             if path[0] != "environment":
                 self._numbers[numbers[:2]] = NumberToken(value)
-                return numbers
+                return [f"{stand_in}%" for stand_in in numbers] if path[0] == "capture" else numbers
             value = Token.as_string(value)  # a variable is text
         token = value if isinstance(value, str) else Token.as_string(value)
         form = _form(token, path)
@@ -319,6 +337,11 @@ def _with(value: object, path: KeyPath, stand_ins: Mapping[KeyPath, Sequence[obj
     if isinstance(value, list):
         return [_with(inner, (*path, index), stand_ins, run) for index, inner in enumerate(value)]
     return stand_ins[path][run] if path in stand_ins else value
+
+
+def _is_at(name: str, place: str) -> bool:
+    """Whether a prop is at a place, or below it."""
+    return name == place or name.startswith((f"{place}.", f"{place}["))
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:

@@ -34,6 +34,7 @@ from triton_endpoints import (
 )
 
 NUMBER: Any = 7
+FRACTION: Any = 0.5
 TEXT: Any = "text"
 KEYS: Any = {}
 NO_VALUE: Any = None
@@ -99,6 +100,10 @@ INSIDE: dict[str, tuple[dict[str, Any], str]] = {
     "model.archives[0]": (
         {"model": TritonModel.multi_model("s3://b/k/", archives=[NUMBER])},
         "is 7: it must be text",
+    ),
+    "model.versions.words": (
+        {"model": TritonModel.shared_container("s3://b/k/", versions={"words": [FRACTION]})},
+        "has 0.5, and a version is a whole number",
     ),
     "model.encryption_key": (
         {"model": TritonModel.single(DATA, encryption_key=TEXT)},

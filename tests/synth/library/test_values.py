@@ -78,9 +78,6 @@ VALUES: dict[str, Props] = {
     "prefix of a parameter": lambda stack: {
         "model": TritonModel.multi_model(f"s3://models/{text(stack)}/", archives=["a"])
     },
-    "archive of a parameter": lambda stack: {
-        "model": TritonModel.multi_model("s3://models/all/", archives=[text(stack)])
-    },
     "data of a sample": lambda stack: {
         "samples": [
             Sample(name="first", inputs={"T": Input(datatype="BYTES", shape=[1], data=[text(stack)])})
@@ -131,7 +128,7 @@ def a_function(stack: Stack) -> lambda_.Function:
     )
 
 
-STAND_INS = ("value-", "stand-in", "210987654321", "ml.g5.2xlarge", "Token[", "${token", "e+289", "-188815")
+STAND_INS = ("value-", "stand-in", "210987654321", "ml.g5.12xlarge", "Token[", "${token", "e+289", "-188815")
 
 
 @pytest.mark.parametrize("props", VALUES.values(), ids=VALUES)
@@ -148,7 +145,7 @@ def test_a_value_that_the_deploy_decides_is_in_the_template_and_no_stand_in_is(p
         for name in body["Parameters"]
         if name == "Value" or body["Parameters"][name].get("Default") == "/ml/value"
     ] or ["AWS::StackName"]
-    assert f'"{name}"' in text_of_template or f"${{{name}}}" in text_of_template
+    assert f'{{"Ref": "{name}"}}' in text_of_template
 
 
 @pytest.mark.parametrize("props", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
@@ -189,6 +186,9 @@ def test_a_release_that_the_deploy_decides_needs_no_region() -> None:
 
 
 CONSTRUCTS: dict[str, Props] = {
+    "archive of a parameter": lambda stack: {
+        "model": TritonModel.multi_model("s3://models/all/", archives=[text(stack)])
+    },
     "retention as the CDK has it": lambda stack: {"logs": Logs(retention_days=logs.RetentionDays.ONE_WEEK)},
     "retention as a number": lambda stack: {"logs": Logs(retention_days=7)},
     "time-out as a Duration": lambda stack: {"timeouts": Timeouts(startup=Duration.minutes(10))},
