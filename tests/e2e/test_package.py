@@ -11,6 +11,7 @@ import tomllib
 import zipfile
 from collections import Counter
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
@@ -117,15 +118,14 @@ def test_the_wheels_hold_each_file_of_the_packages_and_what_is_read_beside_them(
         if Path(name).is_relative_to(Path(root) / package)
     }
     for distribution in DISTRIBUTIONS:
-        forced_files = project(distribution.folder)["tool"]["hatch"]["build"]["targets"]["wheel"].get(
-            "force-include", {}
-        )
-        for source, place in forced_files.items():
+        wheel = project(distribution.folder)["tool"]["hatch"]["build"]["targets"]["wheel"]
+        for source, place in {**wheel.get("force-include", {}), **wheel.get("sources", {})}.items():
             start = os.path.normpath(Path(distribution.folder) / source)
             expected_value |= {
                 place + name.removeprefix(start)
                 for name in files
-                if name == start or name.startswith(f"{start}/")
+                if (name == start or name.startswith(f"{start}/"))
+                and not any(fnmatchcase(f"/{name}", pattern) for pattern in wheel.get("exclude", ()))
             }
     assert {file for names in contents.values() for file in names} == expected_value
 
