@@ -60,11 +60,11 @@ def main() -> None:
 
 
 def ours() -> Declare:
-    """A TritonEndpoint beside a deployed support, which is named with the first one.
+    """A TritonEndpoint, to which all rules are applied.
 
-    Plain: no alarm and no dashboard. Full: every alarm that an endpoint of one model on GPUs can have, two
-    targets of scaling, a sample that each deploy sends, and a caller; a dashboard, saved queries, log groups
-    and the scaling guard come with them. All rules are applied to both.
+    Plain: no alarm, no dashboard and no support. Full: every alarm that an endpoint of one model on GPUs can
+    have, two targets of scaling, a sample that each deploy sends, and a caller. A dashboard, saved queries,
+    log groups and the scaling guard come with them, by the functions of a deployed support.
     """
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_s3 as s3
@@ -89,7 +89,7 @@ def ours() -> Declare:
     sample = {"name": "one-text", "inputs": {"TEXT": {"datatype": "BYTES", "shape": [1, 1], "data": "seven"}}}
 
     def declare(stack: Stack, number: int, is_full: bool) -> None:
-        if number == 0:
+        if is_full and number == 0:
             EndpointSupport.from_environment(stack, "Support", environment="prod")
         bucket = s3.Bucket.from_bucket_name(stack, f"Models{number}", f"our-models-{number}")
         props: dict[str, Any] = {"alarms": None, "dashboard": False}
