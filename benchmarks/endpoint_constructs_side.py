@@ -69,7 +69,16 @@ def ours() -> Declare:
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_s3 as s3
 
-    from triton_endpoints import Alarms, EndpointSupport, Instance, Scaling, TritonEndpoint, TritonModel
+    from triton_endpoints import (
+        Alarms,
+        EndpointSupport,
+        Input,
+        Instance,
+        Sample,
+        Scaling,
+        TritonEndpoint,
+        TritonModel,
+    )
     from triton_fleet.rules.registry import rules
 
     rules()  # the first endpoint would import their modules
@@ -86,7 +95,8 @@ def ours() -> Declare:
         at_capacity="15m",
         pending_requests=10,
     )
-    sample = {"name": "one-text", "inputs": {"TEXT": {"datatype": "BYTES", "shape": [1, 1], "data": "seven"}}}
+    text = Input(datatype="BYTES", shape=[1, 1], data="seven")
+    sample = Sample(name="one-text", inputs={"TEXT": text})
 
     def declare(stack: Stack, number: int, is_full: bool) -> None:
         if is_full and number == 0:
