@@ -88,7 +88,7 @@ def _past_schedules(specs: Sequence[LoadedSpec], today: date) -> Iterator[Findin
 
 
 def _exclusion(project: Project, loaded_spec: LoadedSpec, environment: str) -> str:
-    """What leaves an endpoint out of an environment; empty where nothing does."""
+    """The reason why an environment does not have an endpoint; empty without one."""
     environments, name = loaded_spec.spec.environments, loaded_spec.spec.endpoint
     if environments is not None and environment not in environments:
         return f"the endpoint's `environments` has {', '.join(environments) or 'none'}"
@@ -105,10 +105,10 @@ def _endpoints_without_environment(project: Project) -> Iterator[Finding]:
     for environment in project.fleet.environments if names else ():
         if environment != LOCAL:
             try:
-                other = project.fleet.open(environment)
+                other_project = project.fleet.open(environment)
             except FindingsError:
                 return
-            names -= {*other.spec_files, *other.unpromoted_names}
+            names -= {*other_project.spec_files, *other_project.unpromoted_names}
     for name in sorted(names):
         mark = project.fleet.source(project.fleet.specs.by_endpoint[name]).mark(("environments",))
         message = f"no environment but {LOCAL} has {name!r}, so nothing deploys it"

@@ -66,6 +66,8 @@ def cannot_run_at(mark: Mark) -> Iterator[None]:
 
 def first_of(findings: Sequence[Finding], count: int) -> list[Finding]:
     """The first of `count` findings of a file; the last one has the number of the others."""
+    if not findings:
+        return []
     *further, last = findings[:MAX_FINDINGS]
     more = f" (and {count - MAX_FINDINGS} more mistakes in this file)" if count > MAX_FINDINGS else ""
     return [*further, replace(last, message=f"{last.message}{more}")]

@@ -39,7 +39,7 @@ from triton_fleet.catalog.images import releases
 INPUT = Input(datatype="BYTES", shape=[1], data=["a"])
 OUTPUT = Output(datatype="INT32")
 SAMPLE = Sample(name="first", inputs={"T": INPUT}, outputs={"O": OUTPUT})
-SHARED = TritonModel.shared_container(
+SHARED_MODEL = TritonModel.shared_container(
     "s3://their-models/all/", routes={"text": "words"}, default_model="text", versions={"words": [1]}
 )
 ZOO = TritonModel.multi_model("s3://their-models/zoo/", archives=["a"])
@@ -71,7 +71,7 @@ NEEDS: dict[str, dict[str, Any]] = {
     },
     "warm": {"model": ZOO},
     **{
-        path: {"model": SHARED}
+        path: {"model": SHARED_MODEL}
         for path in ("model.routes", "model.versions", "samples.model", "samples.version")
     },
 }

@@ -57,7 +57,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
             "sentences.yaml:6 FL112 `language` is 2: this triton-fleet reads version 1 of the spec language |"
             " another version of triton-fleet reads it: see `fleet upgrade-check`",
         ),
-        ("language: 0", "write the spec in version 1, which docs/spec.md describes"),
+        ("language: 0", "write the spec in version 1, which `fleet docs spec` describes"),
         ("container: {log_verbose: 'yes'}", "sentences.yaml:6 FL112 `container.log_verbose`"),
         ("environment: {A: 1}", "sentences.yaml:6 FL112 `environment.A` is 1: it must be text"),
         ("environment:\n  A: b\n  C: ''\n", "sentences.yaml:8 FL234 `environment` sets C to an empty value"),

@@ -150,6 +150,12 @@ def test_an_unknown_profile_hides_no_other_mistake_and_no_key_that_it_may_have_i
     ]
 
 
+def test_keys_that_only_an_unknown_profile_can_have_are_no_second_mistake(folder: FleetFolder) -> None:
+    folder.write("model_specs/sentences.yaml", "endpoint: sentences\nprofile: gpus\n")
+    (line,) = folder.finding_lines()
+    assert line.startswith("sentences.yaml:2 FL504 ")
+
+
 def test_the_profile_that_names_an_unknown_one_is_told(folder: FleetFolder) -> None:
     folder.write("profiles/cyc.yaml", "profile: nope\n")
     folder.spec("profile: cyc\n")

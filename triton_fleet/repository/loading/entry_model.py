@@ -180,7 +180,7 @@ def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str,
 
 
 def _removal(strays: Sequence[str]) -> str:
-    """What to remove; a hidden folder is only in an archive that somebody else packs."""
+    """The folder to remove; a hidden folder is only in an archive that somebody else packs."""
     hidden_names = [name for name in strays if not belongs(name)]
     note = (
         f" (a fleet ignores {', '.join(hidden_names)} when it packs the repository)" if hidden_names else ""

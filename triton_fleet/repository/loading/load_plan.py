@@ -181,8 +181,8 @@ def _no_model(contents: Contents, folder: str, config_paths: Sequence[str], *, m
     if contents.path(folder, CONFIG) in contents.entries:
         lack = "it has no version directory with a file in it"
     hint = "a model is a directory with config.pbtxt and a version, 1/"
-    if misnamed := misnamed_versions(contents, folder):
-        hint = rename_hint(misnamed)
+    if renames := misnamed_versions(contents, folder):
+        hint = rename_hint(renames)
     elif contents.is_packed and may_be_none:
         hint = f"{hint}; if it is not a model, remove the folder"
     if config_paths:

@@ -34,7 +34,7 @@ def mistaken_for_versions(contents: Contents, model: str) -> dict[str, int]:
 
 
 def misnamed_versions(contents: Contents, model: str) -> dict[str, str]:
-    """Folders whose name says that they are versions, and that Triton ignores: "v1" is not 1."""
+    """Folders named as versions, which Triton ignores: "v1" is not 1."""
     return {name: match[1] for name in contents.folders(model) if (match := VERSION_WORD.fullmatch(name))}
 
 
@@ -141,9 +141,8 @@ def without_version(contents: Contents, model: str, config: ParsedConfig) -> Fin
     """The finding about a model that has no version directory at all."""
     folder = contents.path(model, "1")
     hint = f"put its files into {folder}/; if a script creates them, run the script first"
-    misnamed = misnamed_versions(contents, model)
-    if misnamed:
-        hint = rename_hint(misnamed)
+    if renames := misnamed_versions(contents, model):
+        hint = rename_hint(renames)
     elif config.message.platform == "ensemble":
         hint = f"its empty one was lost, as in git, S3 and some archives: put a file into {folder}/"
     elif named_backend(config.message) == "tensorrt":
